@@ -6,12 +6,17 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <string>
 #include <utility>
 
 #include "common/base/errors/status.h"
 #include "common/base/system/cpu.h"
 #include "server/engine/assemble/code_memory.h"
 #include "server/engine/assemble/emitter.h"
+#include "server/engine/assemble/kernel_cache.h"
+#include "server/engine/assemble/loops.h"
+#include "server/engine/run/code.h"
+#include "server/engine/tile/kernel.h"
 
 namespace hlod::engine {
 namespace {
@@ -53,15 +58,32 @@ bool StoresPastCaches(const KernelSlot& slot, int64_t last_cache_bytes) {
   return true;
 }
 
+// Returns true for programs that were slower as code for AVX2 than interpreted, by one thread: column sums of
+// exponentials, which wait for accumulators in memory (4096 x 1024: 5.8 ms, interpreted 5.3), and rows of a
+// few vectors, whose rest is folded element by element (softmax of 400,000 x 10: 51 ms, interpreted 40).
+bool IsSlowerWithAvx2(const KernelSlot& slot) {
+  constexpr int64_t kRowMin = 32;
+  if (slot.form() == KernelForm::kColumns) return slot.HasPolynomial();
+  return slot.form() == KernelForm::kRows && slot.program().kernel_row() < kRowMin;
+}
+
 }  // namespace
+
+AssemblyJob::AssemblyJob(std::vector<KernelSlot*> slots, const Code& code)
+    : slots_(std::move(slots)), code_(code) {
+  for (const std::unique_ptr<LoopSlot>& loop : code.loops) loops_.push_back(loop.get());
+}
 
 void AssemblyJob::Cancel() {
   MutexLock lock(&mu_);
   slots_.clear();
+  loops_.clear();
 }
 
 Assembler::Assembler(const Options& options)
-    : options_(options), memory_(assemble::CodeMemory::Make(options.code_bytes_max)) {}
+    : options_(options),
+      memory_(assemble::CodeMemory::Make(options.code_bytes_max)),
+      cache_(std::make_unique<assemble::KernelCache>()) {}
 
 Assembler::~Assembler() {
   std::thread thread;
@@ -116,13 +138,20 @@ void Assembler::Assemble(AssemblyJob& job) {
   }
 }
 
-// Assembles one program of the job. Returns false when none is left.
+// Assembles one program or loop of the job: loops first, for they may be running. Returns false when none is
+// left.
 bool Assembler::Next(AssemblyJob& job) {
   MutexLock lock(&job.mu_);
+  if (!job.loops_.empty()) {
+    LoopSlot* const loop = job.loops_.back();
+    job.loops_.pop_back();
+    job.code_bytes_ += MakeLoop(job.code_, *loop);
+    return true;
+  }
   if (job.slots_.empty()) return false;
   KernelSlot* const slot = job.slots_.back();
   job.slots_.pop_back();
-  std::unique_ptr<const TileKernel> kernel = Make(*slot);
+  std::shared_ptr<const TileKernel> kernel = Make(*slot);
   if (kernel != nullptr) {
     job.kernels_ += 1;
     job.code_bytes_ += kernel->code_bytes;
@@ -131,7 +160,8 @@ bool Assembler::Next(AssemblyJob& job) {
   return true;
 }
 
-std::unique_ptr<const TileKernel> Assembler::Make(const KernelSlot& slot) {
+template <typename Emit>
+std::shared_ptr<const void> Assembler::Finished(int64_t bytes_max, int64_t* bytes, Emit emit) {
   if (!Supported()) return nullptr;
   Latch latch;
   asmjit::CodeHolder code;
@@ -140,17 +170,43 @@ std::unique_ptr<const TileKernel> Assembler::Make(const KernelSlot& slot) {
   asmjit::x86::Compiler compiler(&code);
   compiler.addDiagnosticOptions(asmjit::DiagnosticOptions::kValidateAssembler |
                                 asmjit::DiagnosticOptions::kValidateIntermediate);
-  assemble::Emitter emitter(compiler, BestCpuLevel() == CpuLevel::kAvx512, slot,
-                            StoresPastCaches(slot, options_.last_cache_bytes));
-  if (!emitter.Emit() || latch.failed()) return nullptr;
+  if (!emit(compiler) || latch.failed()) return nullptr;
   if (compiler.finalize() != asmjit::kErrorOk || latch.failed()) return nullptr;
-  if (static_cast<int64_t>(code.codeSize()) > slot.code_bytes_max()) return nullptr;
-  auto kernel = std::make_unique<TileKernel>();
-  kernel->code = memory_->Add(code, &kernel->code_bytes);
-  if (kernel->code == nullptr || latch.failed()) return nullptr;
-  kernel->operands = emitter.operands();
+  if (static_cast<int64_t>(code.codeSize()) > bytes_max) return nullptr;
+  std::shared_ptr<const void> added = memory_->Add(code, bytes);
+  return latch.failed() ? nullptr : added;
+}
+
+std::shared_ptr<const TileKernel> Assembler::Make(const KernelSlot& slot) {
+  if (IsSlowerWithAvx2(slot) && BestCpuLevel() < CpuLevel::kAvx512) return nullptr;
+  const bool past_caches = StoresPastCaches(slot, options_.last_cache_bytes);
+  const std::string text = assemble::TextOf(slot, past_caches);
+  if (std::shared_ptr<const TileKernel> found = cache_->Find(text); found != nullptr) return found;
+  auto kernel = std::make_shared<TileKernel>();
+  kernel->code = Finished(slot.code_bytes_max(), &kernel->code_bytes, [&](asmjit::x86::Compiler& compiler) {
+    assemble::Emitter emitter(compiler, BestCpuLevel() == CpuLevel::kAvx512, slot, past_caches);
+    if (!emitter.Emit()) return false;
+    kernel->operands = emitter.operands();
+    kernel->row = emitter.row();
+    return true;
+  });
+  if (kernel->code == nullptr) return nullptr;
+  kernel->folds = slot.form() != KernelForm::kMap;
   kernel->function = reinterpret_cast<TileKernel::Function>(const_cast<void*>(kernel->code.get()));
+  cache_->Add(text, kernel);
   return kernel;
+}
+
+int64_t Assembler::MakeLoop(const Code& code, LoopSlot& slot) {
+  int64_t bytes = 0;
+  std::shared_ptr<const void> loop =
+      Finished(slot.code_bytes_max(), &bytes, [&](asmjit::x86::Compiler& compiler) {
+        return assemble::LoopEmitter(compiler, BestCpuLevel() == CpuLevel::kAvx512, code, slot).Emit();
+      });
+  if (loop == nullptr) return 0;
+  const auto function = reinterpret_cast<LoopSlot::Function>(const_cast<void*>(loop.get()));
+  slot.Install(function, std::move(loop));
+  return bytes;
 }
 
 namespace {

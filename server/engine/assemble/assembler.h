@@ -13,19 +13,25 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "common/base/system/mutex.h"
-#include "server/engine/tile/kernel.h"
 
 namespace hlod::engine {
 
 namespace assemble {
 class CodeMemory;
+class KernelCache;
 }
 
-// The programs of one plan, which are assembled together.
+struct Code;
+struct TileKernel;
+class KernelSlot;
+class LoopSlot;
+
+// The programs and loops of one plan, which are assembled together.
 class AssemblyJob {
  public:
-  explicit AssemblyJob(std::vector<KernelSlot*> slots) : slots_(std::move(slots)) {}
-  // Waits for a slot that is being assembled. Afterwards none is touched.
+  // The loops are those of the code.
+  AssemblyJob(std::vector<KernelSlot*> slots, const Code& code);
+  // Waits for a slot that is being assembled. Afterwards none is touched, nor the code.
   void Cancel();
   // The number of programs that became machine code, and its bytes.
   int64_t kernels() const { return kernels_.load(std::memory_order_relaxed); }
@@ -34,7 +40,10 @@ class AssemblyJob {
  private:
   friend class Assembler;
   Mutex mu_;
-  std::vector<KernelSlot*> slots_ ABSL_GUARDED_BY(mu_);  // The remaining ones, the first at the end.
+  // The remaining ones, the first at the end.
+  std::vector<KernelSlot*> slots_ ABSL_GUARDED_BY(mu_);
+  std::vector<LoopSlot*> loops_ ABSL_GUARDED_BY(mu_);
+  const Code& code_;
   std::atomic<int64_t> kernels_{0}, code_bytes_{0};
 };
 
@@ -63,7 +72,9 @@ class Assembler {
   // Assembles the job's programs before it returns. Those that cannot be assembled stay interpreted.
   void Assemble(AssemblyJob& job);
   // Returns the kernel of a program; null if it cannot be assembled.
-  std::unique_ptr<const TileKernel> Make(const KernelSlot& slot);
+  std::shared_ptr<const TileKernel> Make(const KernelSlot& slot);
+  // Installs the code of a loop, unless it cannot be assembled. Returns its bytes.
+  int64_t MakeLoop(const Code& code, LoopSlot& slot);
   // The number of requests so far.
   int64_t requests() const { return requests_.load(std::memory_order_relaxed); }
   // The bytes of machine code in use.
@@ -72,9 +83,14 @@ class Assembler {
  private:
   void Work();
   bool Next(AssemblyJob& job);
+  // Returns the machine code that `emit` emits with its argument, an x86::Compiler, and its bytes; null if it
+  // returns false, or there is no memory, or the code is larger than `bytes_max`.
+  template <typename Emit>
+  std::shared_ptr<const void> Finished(int64_t bytes_max, int64_t* bytes, Emit emit);
 
   const Options options_;
   const std::shared_ptr<assemble::CodeMemory> memory_;
+  const std::unique_ptr<assemble::KernelCache> cache_;
   std::atomic<int64_t> requests_{0};
   Mutex mu_;
   CondVar wake_;

@@ -1,75 +1,35 @@
-// The loop, its operands and its memory. Values that the interpreter keeps in tiles are registers here, and
-// each input is read once.
+// The loop and its memory. Values that the interpreter keeps in tiles are registers here, and each input is read
+// once.
 #include "server/engine/assemble/emitter.h"
 
 #include <cstring>
-#include <tuple>
 
 #include "common/base/system/cpu.h"
 
 namespace hlod::engine::assemble {
 namespace {
 
-using OperandKind = TileKernel::Operand::Kind;
-using ReadForm = TileProgram::ReadForm;
-using Place = TileProgram::Value::Place;
-
-constexpr size_t kNoOperand = ~size_t{0};
-
-bool IsRead(const TileProgram::Instruction& instruction) {
-  return instruction.kind == TileProgram::Instruction::Kind::kReadView ||
-         instruction.kind == TileProgram::Instruction::Kind::kReadIota;
-}
-
-// Returns true if each call of the code computes from one element only.
-bool IsSame(const TileProgram& program, const TileKernel::Operand& operand) {
-  if (operand.kind != OperandKind::kRead) return false;
-  if (operand.form == ReadForm::kScalar) return true;
-  return operand.form == ReadForm::kRun &&
-         program.views()[static_cast<size_t>(operand.read.view)].dims.back().stride == 0;
+// A call per vector costs as much as the interpreter takes for several cheap instructions on the vector's
+// elements, unless the function itself takes long.
+int CostOfCall(const TileOp& op) {
+  if (op.kind != TileOp::Kind::kElementwise) return 8;
+  switch (op.opcode) {
+    case hlo::kPower:
+    case hlo::kDivide:
+    case hlo::kRemainder:
+    case hlo::kCbrt:
+    case hlo::kTan:
+    case hlo::kAtan2:
+    case hlo::kLog:
+    case hlo::kLogPlusOne:
+    case hlo::kErf:
+    case hlo::kSine:
+    case hlo::kCosine: return 3;
+    default: return 8;
+  }
 }
 
 }  // namespace
-
-void Emitter::AddRead(const Instruction& read) {
-  operand_of_read_.push_back(kNoOperand);
-  if (!IsRead(read)) return;
-  operand_of_read_.back() = operands_.size();
-  operands_.push_back({.kind = OperandKind::kRead, .width = read.width, .read = read, .form = program_.ReadFormOf(read)});
-}
-
-bool Emitter::FindOperands() {
-  for (const Instruction& instruction : program_.prologue()) AddRead(instruction);
-  for (const Instruction& instruction : program_.code()) AddRead(instruction);
-  // One operand per input and output, whichever values stand for it.
-  std::vector<std::tuple<OperandKind, int, size_t>> found;
-  operand_of_value_.assign(program_.values().size(), kNoOperand);
-  for (size_t v = 0; v < program_.values().size(); ++v) {
-    const Value& value = program_.values()[v];
-    if (IsComplexCarrier(value.carrier)) return false;
-    if (value.place != Place::kInput && value.place != Place::kOutput) continue;
-    const OperandKind kind = value.place == Place::kInput ? OperandKind::kInput : OperandKind::kOutput;
-    for (const auto& [other, number, operand] : found) {
-      if (other == kind && number == value.index) operand_of_value_[v] = operand;
-    }
-    if (operand_of_value_[v] != kNoOperand) continue;
-    operand_of_value_[v] = operands_.size();
-    found.emplace_back(kind, value.index, operands_.size());
-    operands_.push_back({.kind = kind, .number = value.index, .width = value.width});
-  }
-  accumulators_ = operands_.size();
-  for (size_t f = 0; f < slot_.folds().size(); ++f) {
-    const int width = slot_.form() == KernelForm::kColumns ? slot_.folds()[f].accumulator_bytes() : 0;
-    operands_.push_back({.kind = OperandKind::kAccumulator, .number = static_cast<int>(f), .width = width});
-  }
-  size_t runs = 0;
-  for (const TileKernel::Operand& operand : operands_) {
-    if (operand.kind == OperandKind::kRead && (operand.form == ReadForm::kRun || operand.form == ReadForm::kIota))
-      ++runs;
-  }
-  return operands_.size() <= kKernelOperandsMax && runs <= kKernelRunsMax &&
-         slot_.folds().size() <= kKernelFoldsMax;
-}
 
 Lane Emitter::Constant(const Value& value) {
   const std::byte* const bytes = program_.ConstantOf(value);
@@ -89,79 +49,8 @@ Lane Emitter::Constant(const Value& value) {
   return lane;
 }
 
-// Reads one element into every element of a vector.
-bool Emitter::Broadcast(const Instruction& read, const x86::Gp& from, Lane* out) {
-  const Carrier carrier = program_.values()[static_cast<size_t>(read.out)].carrier;
-  const int width = read.width;
-  if (width >= 4) {
-    const bool wide = width == 8;
-    out->part[0] = l_.NewNum(wide);
-    cc_.emit(wide ? Inst::kIdVbroadcastsd : Inst::kIdVbroadcastss, out->part[0].operand,
-             x86::ptr(from, 0, static_cast<uint32_t>(width)));
-    if (wide) out->part[1] = out->part[0];
-    return read.function == nullptr;
-  }
-  const x86::Gp word = cc_.newUInt32();
-  const x86::Mem at = x86::ptr(from, 0, static_cast<uint32_t>(width));
-  if (IsSignedCarrier(carrier)) cc_.movsx(word, at);
-  else cc_.movzx(word, at);
-  const x86::Xmm low = l_.NewXmm();
-  cc_.vmovd(low, word);
-  Lane stored;
-  stored.part[0] = l_.NewNum(false);
-  cc_.emit(Inst::kIdVpbroadcastd, stored.part[0].operand, low);
-  if (carrier == Carrier::kPred) {
-    out->mask = l_.CompareInt(Order::kNe, stored.part[0], l_.Bits(0, false), true);
-    return true;
-  }
-  if (read.function == nullptr) {
-    *out = stored;
-    return true;
-  }
-  return Translate(l_, {.op = read.op, .a = stored, .from = Carrier::kU16, .result = carrier}, out);
-}
-
-// Starts an iota: its first number, and one step more for each element.
-void Emitter::Count(size_t operand) {
-  const View& view = program_.views()[static_cast<size_t>(operands_[operand].read.view)];
-  const auto stride = static_cast<uint32_t>(view.dims.back().stride);
-  uint32_t offsets[16];
-  for (uint32_t i = 0; i < 16; ++i) offsets[i] = i * stride;
-  const x86::Mem table = cc_.newConst(asmjit::ConstPoolScope::kLocal, offsets, static_cast<size_t>(l_.bytes()));
-  const Num first = l_.NewNum(false);
-  cc_.emit(Inst::kIdVpbroadcastd, first.operand, x86::ptr(pointers_[operand], 0, 4));
-  counters_.push_back({.operand = operand,
-                       .numbers = l_.AddInt(first, {&l_, false, table}),
-                       .step = l_.Bits(static_cast<uint32_t>(l_.count()) * stride, false)});
-}
-
-bool Emitter::Prologue() {
-  const x86::Gp array = cc_.newUIntPtr();
-  count_ = cc_.newInt64();
-  asmjit::FuncNode* const function =
-      cc_.addFunc(asmjit::FuncSignatureT<void, const void*, int64_t>(asmjit::CallConvId::kHost));
-  if (function == nullptr) return false;
-  function->frame().setAvxEnabled();
-  if (l_.avx512()) function->frame().setAvx512Enabled();
-  function->frame().setAvxCleanup();
-  function->setArg(0, array);
-  function->setArg(1, count_);
-  for (size_t i = 0; i < operands_.size(); ++i) {
-    pointers_.push_back(cc_.newUIntPtr());
-    cc_.mov(pointers_.back(), x86::ptr(array, static_cast<int32_t>(8 * i)));
-  }
-  fixed_.resize(operand_of_read_.size());
-  for (size_t p = 0; p < operand_of_read_.size(); ++p) {
-    const size_t operand = operand_of_read_[p];
-    if (operand == kNoOperand) continue;
-    if (operands_[operand].kind == OperandKind::kRead && operands_[operand].form == ReadForm::kIota) Count(operand);
-    if (IsSame(program_, operands_[operand]) &&
-        !Broadcast(operands_[operand].read, pointers_[operand], &fixed_[p]))
-      return false;
-  }
-  index_ = cc_.newInt64();
-  cc_.xor_(index_, index_);
-  return true;
+void Emitter::Copy(const Num& from, const Num& to) {
+  cc_.emit(l_.avx512() ? Inst::kIdVmovdqa32 : Inst::kIdVmovdqa, to.operand, from.operand);
 }
 
 Lane Emitter::LoadCarrier(Memory memory, Carrier carrier) {
@@ -226,13 +115,67 @@ bool Emitter::StoreAs(Memory memory, hlo::PrimitiveType type, const Lane& lane) 
   return true;
 }
 
+bool Emitter::PaysCalls() const { return call_costs_ <= static_cast<int>(program_.code().size()); }
+
+bool Emitter::CallFunction(const Instruction& instruction, const Extent& extent, Lane* out) {
+  const Value& result = program_.values()[static_cast<size_t>(instruction.out)];
+  if (instruction.function == nullptr) return false;
+  call_costs_ += CostOfCall(instruction.op);
+  constexpr int kPlaceBytes = 128;  // A vector's elements of the widest carrier.
+  if (!has_stack_) stack_ = cc_.newStack(4 * kPlaceBytes, 64);
+  has_stack_ = true;
+  const x86::Gp zero = cc_.newInt64();
+  cc_.xor_(zero, zero);
+  const Extent all{.whole = !extent.one, .one = extent.one};
+  const auto place = [&](int number) {
+    const x86::Gp address = cc_.newUIntPtr();
+    x86::Mem at = stack_;
+    at.addOffset(number * kPlaceBytes);
+    cc_.lea(address, at);
+    return address;
+  };
+  x86::Gp addresses[4];
+  const int ids[] = {instruction.a, instruction.b, instruction.c};
+  addresses[0] = place(0);
+  for (int i = 0; i < 3; ++i) {
+    addresses[i + 1] = addresses[0];
+    if (ids[i] < 0) continue;
+    addresses[i + 1] = place(i + 1);
+    const Carrier carrier = program_.values()[static_cast<size_t>(ids[i])].carrier;
+    const Lane operand = ValueOf(ids[i], extent);
+    Memory memory(l_, addresses[i + 1], zero, all);
+    if (carrier == Carrier::kPred) memory.StorePreds(operand.mask);
+    else if (IsWide(carrier)) memory.StoreWide(operand.part);
+    else memory.Store(operand.part[0], CarrierBytes(carrier));
+  }
+  const x86::Gp function = cc_.newUIntPtr(), count = cc_.newInt32(), immediate = cc_.newInt64();
+  cc_.mov(function, reinterpret_cast<uint64_t>(instruction.function));
+  cc_.mov(count, extent.one ? 1 : l_.count());
+  cc_.mov(immediate, instruction.immediate);
+  asmjit::InvokeNode* invoke = nullptr;
+  cc_.invoke(&invoke, function,
+             asmjit::FuncSignatureT<void, void*, const void*, const void*, const void*, int, int64_t>(
+                 asmjit::CallConvId::kHost));
+  if (invoke == nullptr) return false;
+  for (uint32_t i = 0; i < 4; ++i) invoke->setArg(i, addresses[i]);
+  invoke->setArg(4, count);
+  invoke->setArg(5, immediate);
+  const x86::Gp made = place(0);
+  cc_.xor_(zero, zero);
+  const bool stores = instruction.op.kind == TileOp::Kind::kStore;
+  Memory memory(l_, made, zero, all);
+  if (stores) out->part[0] = memory.Load(result.width, false);
+  else *out = LoadCarrier(memory, result.carrier);
+  return true;
+}
+
 bool Emitter::Step(const Instruction& instruction, size_t position, const Extent& extent) {
   const auto out = static_cast<size_t>(instruction.out);
   const Value& result = program_.values()[out];
   const bool stores = result.place == Place::kOutput;
   if (IsRead(instruction)) {
     const size_t operand = operand_of_read_[position];
-    if (IsSame(program_, operands_[operand])) lanes_[out] = fixed_[position];
+    if (IsSame(operands_[operand])) lanes_[out] = fixed_[position];
     else if (!Read(instruction, operand, extent, &lanes_[out])) return false;
   } else if (instruction.kind == Instruction::Kind::kCopy) {
     lanes_[out] = ValueOf(instruction.a, extent);
@@ -247,12 +190,18 @@ bool Emitter::Step(const Instruction& instruction, size_t position, const Extent
     for (size_t i = 0; i < 3; ++i) {
       if (ids[i] >= 0) *operands[i] = ValueOf(ids[i], extent);
     }
-    if (instruction.op.kind == TileOp::Kind::kStore)
-      return stores && StoreAs(At(operand_of_value_[out], extent), instruction.op.type, call.a);
+    if (instruction.op.kind == TileOp::Kind::kStore) {
+      Memory to = At(operand_of_value_[out], extent);
+      if (!stores || StoreAs(to, instruction.op.type, call.a)) return stores;
+      Lane stored;
+      if (result.width > 2 || !CallFunction(instruction, extent, &stored)) return false;
+      to.Store(stored.part[0], result.width);
+      return true;
+    }
     call.from = instruction.op.kind == TileOp::Kind::kElementwise
                     ? instruction.op.from
                     : program_.values()[static_cast<size_t>(instruction.a)].carrier;
-    if (!Translate(l_, call, &lanes_[out])) return false;
+    if (!Translate(l_, call, &lanes_[out]) && !CallFunction(instruction, extent, &lanes_[out])) return false;
   }
   known_[out] = true;
   if (stores) StoreCarrier(At(operand_of_value_[out], extent), result.carrier, lanes_[out], extent.whole);
@@ -260,18 +209,23 @@ bool Emitter::Step(const Instruction& instruction, size_t position, const Extent
 }
 
 bool Emitter::Body(const Extent& extent) {
+  call_costs_ = 0;
   lanes_.assign(program_.values().size(), {});
   known_.assign(program_.values().size(), false);
   const size_t prologue = program_.prologue().size();
   for (size_t i = 0; i < prologue; ++i) {
     const auto out = static_cast<size_t>(program_.prologue()[i].out);
+    if (operands_[operand_of_read_[i]].form == ReadForm::kStaged) {
+      if (!Step(program_.prologue()[i], i, extent)) return false;
+      continue;
+    }
     lanes_[out] = fixed_[i];
     known_[out] = true;
   }
   for (size_t i = 0; i < program_.code().size(); ++i) {
     if (!Step(program_.code()[i], prologue + i, extent)) return false;
   }
-  return true;
+  return slot_.count() == 1 || PaysCalls();
 }
 
 // Returns the extent of the elements from index_ to `end`, at most a vector.
@@ -407,8 +361,9 @@ bool Emitter::EmitTiles() {
   return true;
 }
 
-bool Emitter::Emit() {
-  if (!FindOperands() || !Prologue()) return false;
+bool Emitter::Row() {
+  if (!BeginRow()) return false;
+  folds_.clear();
   bool in_order = false;
   for (size_t f = 0; slot_.form() == KernelForm::kRows && f < slot_.folds().size(); ++f) {
     folds_.push_back(MakeFolding(l_, slot_.folds()[f]));
@@ -418,6 +373,31 @@ bool Emitter::Emit() {
   }
   if (!(in_order ? EmitTiles() : EmitWhole())) return false;
   for (const auto& fold : folds_) fold->End();
+  return true;
+}
+
+bool Emitter::EmitInline(const x86::Gp& table, int32_t inputs, int32_t outputs) {
+  if (slot_.form() != KernelForm::kMap || !FindOperands() || !InlinePrologue(table, inputs, outputs))
+    return false;
+  if (slot_.count() != 1) return Rows();
+  return BeginRow() && Body({.whole = false, .one = true});
+}
+
+// All rows.
+bool Emitter::Rows() {
+  if (row_ == 0) return Row();
+  const asmjit::Label row = cc_.newLabel();
+  cc_.bind(row);
+  if (!Row()) return false;
+  EndRow();
+  cc_.dec(rows_);
+  cc_.jnz(row);
+  return true;
+}
+
+bool Emitter::Emit() {
+  if (!FindOperands() || !Prologue()) return false;
+  if (!Rows()) return false;
   if (past_caches_) cc_.sfence();
   cc_.endFunc();
   return true;

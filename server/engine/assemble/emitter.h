@@ -10,8 +10,8 @@
 
 namespace hlod::engine::assemble {
 
-// Emits a function over one run of the domain (TileKernel::Function): a loop over whole vectors, then one
-// vector for the rest. If sums are folded, there is such a pair of loops for each tile.
+// Emits a function over rows of the domain (TileKernel::Function): for each a loop over whole vectors, then
+// one vector for the rest. If sums are folded, there is such a pair of loops for each tile.
 class Emitter {
  public:
   // With `past_caches`, outputs of 32-bit elements are stored past the caches; runs must then start at
@@ -21,21 +21,44 @@ class Emitter {
 
   // Returns false if the program has an operation without a translation, or too many operands.
   bool Emit();
+  // Emits the program of a map over its whole domain as part of a function, with the pointers of its inputs
+  // and outputs in consecutive places of `table`. Returns false, perhaps after some instructions, if this is
+  // not possible.
+  bool EmitInline(const x86::Gp& table, int32_t inputs, int32_t outputs);
   const std::vector<TileKernel::Operand>& operands() const { return operands_; }
+  // The distance of rows (TileKernel::row).
+  int64_t row() const { return row_; }
 
  private:
   using Instruction = TileProgram::Instruction;
   using Value = TileProgram::Value;
+  using Place = Value::Place;
+  using ReadForm = TileProgram::ReadForm;
+  using OperandKind = TileKernel::Operand::Kind;
   // An iota's next numbers, and what the loop adds to them.
   struct Counter {
     size_t operand = 0;
-    Num numbers, step;
+    Num first, numbers, step;
   };
 
+  // Stands for an instruction that reads no memory, or a value without an operand.
+  static constexpr size_t kNoOperand = ~size_t{0};
+  static bool IsRead(const Instruction& instruction);
+  // Returns true if each row is computed from one element of the operand only.
+  bool IsSame(const TileKernel::Operand& operand) const;
   bool FindOperands();
   void AddRead(const Instruction& read);
+  void FindRows();
   bool Prologue();
+  bool InlinePrologue(const x86::Gp& table, int32_t inputs, int32_t outputs);
+  bool ReadScalars();
+  bool BeginRow();
+  void EndRow();
+  // Emits one row, and the folds of its elements.
+  bool Row();
+  bool Rows();
   void Count(size_t operand);
+  void Copy(const Num& from, const Num& to);
   bool Body(const Extent& extent);
   // Goes on to the next vector.
   void Advance();
@@ -53,6 +76,9 @@ class Emitter {
   bool Broadcast(const Instruction& read, const x86::Gp& from, Lane* out);
   Lane LoadCarrier(Memory memory, Carrier carrier);
   void StoreCarrier(Memory memory, Carrier carrier, const Lane& lane, bool whole);
+  // Calls the interpreter's function of an instruction for the vector, by way of the stack.
+  bool CallFunction(const Instruction& instruction, const Extent& extent, Lane* out);
+  bool PaysCalls() const;
   bool StoreAs(Memory memory, hlo::PrimitiveType type, const Lane& lane);
   Memory At(size_t operand, const Extent& extent) { return {l_, pointers_[operand], index_, extent}; }
   Extent Rest(const x86::Gp& end);
@@ -65,14 +91,18 @@ class Emitter {
   std::vector<TileKernel::Operand> operands_;
   std::vector<size_t> operand_of_read_;   // By position in the code, behind that of the prologue.
   std::vector<size_t> operand_of_value_;  // By value, for inputs and outputs in the order of the domain.
+  int64_t row_ = 0;
   size_t accumulators_ = 0;  // The first operand that is an accumulator.
   std::vector<x86::Gp> pointers_;
   std::vector<Lane> fixed_;  // By position, the reads that are the same for every vector.
   std::vector<Counter> counters_;
   std::vector<std::unique_ptr<Folding>> folds_;  // For rows.
+  x86::Mem stack_;                               // The operands and the result of a call, if there is one.
+  bool has_stack_ = false;
+  int call_costs_ = 0;         // The costs of calls in the body that was emitted last, in cheap instructions.
   std::vector<Lane> lanes_;    // By value, for the current vector.
   std::vector<bool> known_;    // By value, true if `lanes_` has it.
-  x86::Gp index_, count_;
+  x86::Gp index_, count_, rows_;
 };
 
 }  // namespace hlod::engine::assemble

@@ -50,7 +50,7 @@ Num Lanes::Bits(uint64_t bits, bool wide) {
     for (uint64_t& word : vector) word = both;
     constant = cc_.newConst(asmjit::ConstPoolScope::kLocal, vector, sizeof(vector));
   }
-  return {this, wide, constant};
+  return {this, wide, constant, bits};
 }
 
 Num Lanes::Float(double value, bool wide) {
@@ -136,12 +136,28 @@ Mask Lanes::Compare(Order order, const Num& a, const Num& b) {
   return out;
 }
 
-Mask Lanes::Unordered(const Num& a) {
+Mask Lanes::Unordered(const Num& a, const Num& b) {
   const Mask out = NewMask();
   const Num x = InRegister(a);
   const uint32_t id = a.wide ? Inst::kIdVcmppd : Inst::kIdVcmpps;
-  if (avx512_) cc_.emit(id, out.k, x.operand, x.operand, asmjit::Imm(kIsUnordered));
-  else cc_.emit(id, out.v, x.operand, x.operand, asmjit::Imm(kIsUnordered));
+  if (avx512_) cc_.emit(id, out.k, x.operand, b.operand, asmjit::Imm(kIsUnordered));
+  else cc_.emit(id, out.v, x.operand, b.operand, asmjit::Imm(kIsUnordered));
+  return out;
+}
+
+Mask Lanes::AboveOrNan(const Num& a, const Num& b) {
+  constexpr int kNotLessOrEqual = 0x16;
+  const Mask out = NewMask();
+  const Num x = InRegister(a);
+  const uint32_t id = a.wide ? Inst::kIdVcmppd : Inst::kIdVcmpps;
+  if (avx512_) cc_.emit(id, out.k, x.operand, b.operand, asmjit::Imm(kNotLessOrEqual));
+  else cc_.emit(id, out.v, x.operand, b.operand, asmjit::Imm(kNotLessOrEqual));
+  return out;
+}
+
+Num Lanes::ScaleOrZero(const Mask& mask, const Num& a, const Num& b) {
+  const Num out = NewNum(a.wide);
+  cc_.k(mask.k).z().emit(a.wide ? Inst::kIdVscalefpd : Inst::kIdVscalefps, out.operand, a.operand, b.operand);
   return out;
 }
 

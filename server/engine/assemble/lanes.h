@@ -22,6 +22,7 @@ struct Num {
   Lanes* lanes = nullptr;
   bool wide = false;
   asmjit::Operand operand;  // A vector register, or a memory operand of a constant.
+  uint64_t bits = 0;        // The bits of a constant.
 
   bool IsRegister() const { return operand.isReg(); }
 };
@@ -93,9 +94,13 @@ class Lanes {
   Num Round(const Num& a, int mode);
 
   Mask Compare(Order order, const Num& a, const Num& b);  // Floats; every order but kNe is false for NaN.
-  Mask Unordered(const Num& a);                           // NaN.
+  Mask Unordered(const Num& a) { return Unordered(a, a); }  // NaN.
+  Mask Unordered(const Num& a, const Num& b);               // One of both is NaN.
+  Mask AboveOrNan(const Num& a, const Num& b);              // !(a <= b).
   Mask CompareInt(Order order, const Num& a, const Num& b, bool is_signed);
   Num Select(const Mask& mask, const Num& yes, const Num& no);
+  // Returns a * 2^b where the mask is true, else zero; b is an integer. For AVX-512.
+  Num ScaleOrZero(const Mask& mask, const Num& a, const Num& b);
   // Returns `yes` where the mask is true, else zero.
   Num SelectOrZero(const Mask& mask, const Num& yes);
   Mask And(const Mask& a, const Mask& b);

@@ -18,9 +18,27 @@ Num Integer(int64_t value, const Num& like) {
 }
 Mask Is(Order order, const Num& a, double b) { return a.lanes->Compare(order, a, Number(b, a)); }
 
-// Returns `x`, at most `high` and at least `low`; NaN stays.
-Num Within(const Num& x, double low, double high) {
-  return PlainMax(Number(low, x), PlainMin(Number(high, x), x));
+// Return true for constants: numbers that are not zero, and +0.
+bool IsPlain(const Num& x) {
+  if (x.IsRegister()) return false;
+  const uint64_t magnitude = x.bits << (x.wide ? 1 : 33),
+                 infinity = uint64_t{x.wide ? 0x7ffu : 0xffu} << (x.wide ? 53 : 56);
+  return magnitude != 0 && magnitude <= infinity;
+}
+bool IsPositiveZero(const Num& x) { return !x.IsRegister() && x.bits == 0; }
+
+// The argument of an exponential, where its result is not zero. The other elements are left out: processors
+// are slow at results that underflow, and masks of attention have many (e^-1e9).
+struct Argument {
+  Num value;
+  Mask counts;
+};
+Argument ArgumentOf(const Num& x, double low, double high) {
+  Lanes& l = *x.lanes;
+  const Num value = PlainMin(Number(high, x), x);  // NaN stays.
+  const Mask counts = l.AboveOrNan(value, Number(low, x));
+  // AVX-512 leaves them out in the last instruction.
+  return {l.avx512() ? value : l.SelectOrZero(counts, value), counts};
 }
 
 // e^r - 1 for |r| <= ln(2) / 2, in double.
@@ -39,22 +57,22 @@ Num ReducedExpm1(const Num& r) {
 Num Exp64(const Num& x) {
   Lanes& l = *x.lanes;
   constexpr double kMagic = 6755399441055744.0;
-  const Num y = Within(x, -746.0, 710.0);
+  const auto [y, counts] = ArgumentOf(x, -746.0, 710.0);
   const Num shifted = y * 1.44269504088896340736 + kMagic;
   const Num n = shifted - kMagic;
   const Num p = 1.0 + ReducedExpm1((y - n * 6.93145751953125e-1) - n * 1.42860682030941723212e-6);
+  if (l.avx512()) return l.ScaleOrZero(counts, p, n);
   const Num exponent = l.SubInt(shifted, Number(kMagic, x));
   const Num half = l.SubInt(l.ShiftRight(l.AddInt(exponent, Integer(4096, x)), 1), Integer(2048, x));
   const Num scale1 = l.ShiftLeft(l.AddInt(half, Integer(1023, x)), 52);
   const Num scale2 = l.ShiftLeft(l.AddInt(l.SubInt(exponent, half), Integer(1023, x)), 52);
-  const Num result = p * scale1 * scale2;
-  return l.Select(l.Unordered(x), x, result);
+  return l.SelectOrZero(counts, p * scale1 * scale2);  // NaN stays NaN.
 }
 
 Num Exp32(const Num& x) {
   Lanes& l = *x.lanes;
   constexpr float kMagic = 12582912.0f;
-  const Num y = Within(x, -104.0, 89.0);
+  const auto [y, counts] = ArgumentOf(x, -104.0, 89.0);
   const Num shifted = y * 1.44269504088896341f + kMagic;
   const Num n = shifted - kMagic;
   const Num r = (y - n * 0.693359375f) - n * -2.12194440e-4f;
@@ -64,12 +82,13 @@ Num Exp32(const Num& x) {
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   p = (p * r) * r + r + 1.0f;
+  // The same scaling in one instruction.
+  if (l.avx512()) return l.ScaleOrZero(counts, p, n);
   const Num exponent = l.SubInt(shifted, Integer(0x4b400000, x));
   const Num half = l.ShiftRightSigned(exponent, 1);
   const Num scale1 = l.ShiftLeft(l.AddInt(half, Integer(127, x)), 23);
   const Num scale2 = l.ShiftLeft(l.AddInt(l.SubInt(exponent, half), Integer(127, x)), 23);
-  const Num result = p * scale1 * scale2;
-  return l.Select(l.Unordered(x), x, result);
+  return l.SelectOrZero(counts, p * scale1 * scale2);  // NaN stays NaN.
 }
 
 Num Expm1Of32(const Num& x) {
@@ -132,15 +151,22 @@ Num CopySign(const Num& magnitude, const Num& sign) {
 // rest.
 Num Minimum(const Num& given_a, const Num& given_b) {
   Lanes& l = *given_a.lanes;
+  if (IsPlain(given_a)) return PlainMin(given_a, given_b);
+  if (IsPlain(given_b)) return PlainMin(given_b, given_a);
   const Num a = l.InRegister(given_a), b = l.InRegister(given_b);
-  const Num smaller = l.Or(PlainMin(a, b), PlainMin(b, a));  // A NaN in b, and -0 beside +0.
-  return l.Select(l.Unordered(a), a, l.Select(l.Unordered(b), b, smaller));
+  // The union of a NaN and any number is a NaN, and that of the zeros is -0.
+  return l.Or(PlainMin(a, b), PlainMin(b, a));
 }
 Num Maximum(const Num& given_a, const Num& given_b) {
   Lanes& l = *given_a.lanes;
+  if (IsPlain(given_a)) return PlainMax(given_a, given_b);
+  if (IsPlain(given_b)) return PlainMax(given_b, given_a);
+  // A rectifier: adding +0 changes -0 only.
+  if (IsPositiveZero(given_a)) return PlainMax(given_a, given_b) + 0.0;
+  if (IsPositiveZero(given_b)) return PlainMax(given_b, given_a) + 0.0;
   const Num a = l.InRegister(given_a), b = l.InRegister(given_b);
   const Num larger = l.And(PlainMax(a, b), PlainMax(b, a));
-  return l.Select(l.Unordered(a), a, l.Select(l.Unordered(b), b, larger));
+  return l.Select(l.Unordered(a, b), a + b, larger);
 }
 
 Num Exp(const Num& x) { return x.wide ? Exp64(x) : Exp32(x); }

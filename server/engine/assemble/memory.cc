@@ -4,6 +4,12 @@
 namespace hlod::engine::assemble {
 namespace {
 
+// Returns the lower half of a vector.
+x86::Vec Halved(const Num& a) {
+  const x86::Vec all = Lanes::Reg(a);
+  if (a.lanes->avx512()) return all.ymm();
+  return all.xmm();
+}
 
 int Log2(int width) { return width == 8 ? 3 : width == 4 ? 2 : width == 2 ? 1 : 0; }
 
@@ -12,6 +18,45 @@ int Log2(int width) { return width == 8 ? 3 : width == 4 ? 2 : width == 2 ? 1 : 
 
 x86::Mem Memory::At(int width, int64_t offset) const {
   return x86::ptr(base_, index_, static_cast<uint32_t>(Log2(width)), static_cast<int32_t>(offset));
+}
+
+x86::Gp Memory::LoadWord(int width, bool is_signed) {
+  x86::Compiler& cc = l_.cc();
+  const x86::Gp word = cc.newUInt32();
+  x86::Mem from = At(width);
+  from.setSize(static_cast<uint32_t>(width));
+  if (is_signed) cc.movsx(word, from);
+  else cc.movzx(word, from);
+  return word;
+}
+
+Num Memory::LoadOne(int width, bool is_signed) {
+  x86::Compiler& cc = l_.cc();
+  const Num out = l_.NewNum(width == 8);
+  const x86::Xmm low = Lanes::Reg(out).xmm();
+  if (width == 8) cc.vmovq(low, At(8));
+  else if (width == 4) cc.vmovd(low, At(4));
+  else cc.vmovd(low, LoadWord(width, is_signed));
+  return out;
+}
+
+void Memory::StoreWord(const x86::Gp& word, int width) {
+  if (width == 2) l_.cc().mov(At(2), word.r16());
+  else l_.cc().mov(At(1), word.r8());
+}
+
+void Memory::StoreOne(const Num& value, int width) {
+  x86::Compiler& cc = l_.cc();
+  const x86::Xmm low = Lanes::Reg(l_.InRegister(value)).xmm();
+  if (width == 8) {
+    cc.vmovq(At(8), low);
+  } else if (width == 4) {
+    cc.vmovd(At(4), low);
+  } else {
+    const x86::Gp word = cc.newUInt32();
+    cc.vmovd(word, low);
+    StoreWord(word, width);
+  }
 }
 
 void Memory::CopyElements(const x86::Mem& stack, int width, bool in) {
@@ -43,6 +88,7 @@ x86::Mem Memory::CopyIn(int width) {
 void Memory::CopyOut(const x86::Mem& from, int width) { CopyElements(from, width, false); }
 
 Num Memory::Load(int width, bool is_signed) {
+  if (extent_.one) return LoadOne(width, is_signed);
   x86::Compiler& cc = l_.cc();
   const Num out = l_.NewNum(false);
   uint32_t id = l_.avx512() ? Inst::kIdVmovdqu32 : Inst::kIdVmovdqu;
@@ -61,6 +107,10 @@ Num Memory::Load(int width, bool is_signed) {
 }
 
 std::array<Num, 2> Memory::LoadWide() {
+  if (extent_.one) {
+    const Num first = LoadOne(8, false);
+    return {first, first};
+  }
   x86::Compiler& cc = l_.cc();
   std::array<Num, 2> out;
   for (int half = 0; half < 2; ++half) {
@@ -83,6 +133,10 @@ Mask Memory::LoadPreds() {
   x86::Compiler& cc = l_.cc();
   if (!l_.avx512())
     return l_.CompareInt(Order::kGt, Load(1, false), l_.Bits(0, false), true);
+  if (extent_.one) {
+    cc.kmovd(out.k, LoadWord(1, false));
+    return out;
+  }
   const x86::Xmm bytes = l_.NewXmm();
   if (extent_.whole) cc.vmovdqu8(bytes, At(1));
   else cc.k(extent_.mask.k).z().vmovdqu8(bytes, At(1));
@@ -93,7 +147,8 @@ Mask Memory::LoadPreds() {
 Num Memory::LoadHalves() {
   x86::Compiler& cc = l_.cc();
   const Num out = l_.NewNum(false);
-  if (extent_.whole) cc.emit(Inst::kIdVcvtph2ps, out.operand, At(2));
+  if (extent_.one) cc.emit(Inst::kIdVcvtph2ps, out.operand, Halved(LoadOne(2, false)));
+  else if (extent_.whole) cc.emit(Inst::kIdVcvtph2ps, out.operand, At(2));
   else if (l_.avx512()) cc.k(extent_.mask.k).z().emit(Inst::kIdVcvtph2ps, out.operand, At(2));
   else cc.emit(Inst::kIdVcvtph2ps, out.operand, CopyIn(2));
   return out;
@@ -120,6 +175,7 @@ void Memory::StorePacked(const x86::Xmm& packed, int bytes, int width) {
 }
 
 void Memory::Store(const Num& given, int width) {
+  if (extent_.one) return StoreOne(given, width);
   x86::Compiler& cc = l_.cc();
   const Num value = l_.InRegister(given);
   if (l_.avx512()) {
@@ -140,6 +196,7 @@ void Memory::Store(const Num& given, int width) {
 }
 
 void Memory::StoreWide(const std::array<Num, 2>& value) {
+  if (extent_.one) return StoreOne(value[0], 8);
   x86::Compiler& cc = l_.cc();
   for (int half = 0; half < 2; ++half) {
     const Num part = l_.InRegister(value[static_cast<size_t>(half)]);
@@ -156,6 +213,13 @@ void Memory::StoreWide(const std::array<Num, 2>& value) {
 
 void Memory::StorePreds(const Mask& mask) {
   x86::Compiler& cc = l_.cc();
+  if (extent_.one) {
+    const x86::Gp word = cc.newUInt32();
+    if (l_.avx512()) cc.kmovd(word, mask.k);
+    else cc.vmovd(word, mask.v.xmm());
+    cc.and_(word, 1);
+    return StoreWord(word, 1);
+  }
   if (!l_.avx512()) {
     const Num ones = l_.ShiftRight({&l_, false, mask.v}, 31);
     StorePacked(PackAvx2(l_, ones, 1), 8, 1);
@@ -173,7 +237,11 @@ void Memory::StorePreds(const Mask& mask) {
 void Memory::StoreHalves(const Num& given) {
   x86::Compiler& cc = l_.cc();
   const Num value = l_.InRegister(given);
-  if (extent_.whole) {
+  if (extent_.one) {
+    const Num half = l_.NewNum(false);
+    cc.emit(Inst::kIdVcvtps2ph, Lanes::Reg(half).xmm(), Lanes::Reg(value).xmm(), asmjit::Imm(kToNearestEven));
+    StoreOne(half, 2);
+  } else if (extent_.whole) {
     cc.emit(Inst::kIdVcvtps2ph, At(2), value.operand, asmjit::Imm(kToNearestEven));
   } else if (l_.avx512()) {
     cc.k(extent_.mask.k).emit(Inst::kIdVcvtps2ph, At(2), value.operand, asmjit::Imm(kToNearestEven));

@@ -15,9 +15,9 @@ struct Lane {
   Mask mask;
 };
 
-// The elements that an access of a vector takes: all, or those below a count.
+// The elements that an access of a vector takes: all, those below a count, or the first one.
 struct Extent {
-  bool whole = true;
+  bool whole = true, one = false;
   x86::Gp count;  // If not whole, the elements that exist; 64 bits.
   Mask mask;      // The same as a mask of 32-bit elements.
 };
@@ -42,6 +42,11 @@ class Memory {
 
  private:
   x86::Mem At(int width, int64_t offset = 0) const;
+  // Access the first element only, in a general register or in the low bits of a vector register.
+  x86::Gp LoadWord(int width, bool is_signed);
+  Num LoadOne(int width, bool is_signed);
+  void StoreWord(const x86::Gp& word, int width);
+  void StoreOne(const Num& value, int width);
   // AVX2 has no masked access to narrow elements: they are copied to or from the stack.
   x86::Mem CopyIn(int width);
   void CopyOut(const x86::Mem& from, int width);

@@ -3,7 +3,10 @@
 #include "server/engine/plan/assemble.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
+
+#include "server/engine/tile/kernel.h"
 
 namespace hlod::engine {
 namespace {
@@ -26,14 +29,50 @@ class CodeWriter {
     for (CodeInstruction& instruction : code_.instructions) {
       if (instruction.kind == CodeInstruction::Kind::kTest ||
           instruction.kind == CodeInstruction::Kind::kJump) {
-        instruction.target = position_[instruction.target];
+        const bool back =
+            instruction.kind == CodeInstruction::Kind::kJump && instruction.target < instruction.op;
+        // The instruction before a loop's first op is its kLoop.
+        instruction.target = position_[instruction.target] - (back ? 1 : 0);
       }
+      if (instruction.kind == CodeInstruction::Kind::kLoop)
+        instruction.target = position_[program_.loops[program_.ops[instruction.op].control].exit];
     }
     for (int32_t& target : code_.targets) target = position_[target];
+    PlaceLoops();
     return std::move(code_);
   }
 
  private:
+  // Makes the places for machine code of outermost loops that are small enough.
+  void PlaceLoops() {
+    const LoopSlot* around = nullptr;
+    for (int32_t pc = 0; pc < Here(); ++pc) {
+      CodeInstruction& loop = code_.instructions[pc];
+      if (loop.kind != CodeInstruction::Kind::kLoop) continue;
+      if (around == nullptr || pc >= around->end()) around = AddLoop(pc, loop.target);
+      loop.loop = around;
+    }
+  }
+  const LoopSlot* AddLoop(int32_t begin, int32_t end) {
+    constexpr int64_t kInstructionsMax = 1000, kProgramMax = 2000, kFrameCode = 512, kInstructionCode = 160;
+    constexpr int64_t kNsBetweenChecks = 20'000;
+    if (end - begin > kInstructionsMax) return nullptr;
+    int64_t ns = 1, bytes = kFrameCode, program = 0;
+    for (int32_t pc = begin; pc < end; ++pc) {
+      const CodeInstruction& now = code_.instructions[pc];
+      ns += now.weight_ns;
+      bytes += kInstructionCode + (now.kind == CodeInstruction::Kind::kCopy ? kInstructionCode : 0);
+      const KernelSlot* const slot =
+          now.kind == CodeInstruction::Kind::kRun ? LoopProgram(*now.step) : nullptr;
+      if (slot == nullptr) continue;
+      bytes += slot->code_bytes_max();
+      program += static_cast<int64_t>(slot->program().code().size());
+    }
+    if (program == 0 || program > kProgramMax) return nullptr;
+    const int64_t budget = std::max<int64_t>(1, kNsBetweenChecks / ns);
+    return code_.loops.emplace_back(std::make_unique<LoopSlot>(begin, end, bytes, budget)).get();
+  }
+
   int32_t Here() const { return static_cast<int32_t>(code_.instructions.size()); }
 
   CodeInstruction& Add(CodeInstruction::Kind kind) {
@@ -98,7 +137,10 @@ class CodeWriter {
   void Append(const Op& op, int32_t index) {
     switch (op.kind) {
       case Op::Kind::kStep: AppendStep(op, index); break;
-      case Op::Kind::kLoopBegin: AppendMoves(index); break;
+      case Op::Kind::kLoopBegin:
+        AppendMoves(index);
+        Add(CodeInstruction::Kind::kLoop);
+        break;
       case Op::Kind::kLoopTest: {
         CodeInstruction& test = Add(CodeInstruction::Kind::kTest);
         test.inputs = AddSlot(op.inputs[0]);

@@ -45,7 +45,7 @@ class PlanImpl final : public Plan {
         assignment_(std::move(assignment)),
         code_(Assemble(program_, assignment_)),
         threads_(threads),
-        kernels_(std::move(assembler), program_) {}
+        kernels_(std::move(assembler), program_, code_) {}
 
   // Sums up sizes and counts. Returns RESOURCE_EXHAUSTED when a sum overflows.
   absl::Status Account();
@@ -69,7 +69,8 @@ class PlanImpl final : public Plan {
                              results.size());
     }
     kernels_.CountRun();
-    return Execute(code_, arguments, results, temporary, TeamOfThisThread(threads_), context);
+    return Execute(code_, arguments, results, temporary, TeamOfThisThread(threads_), context,
+                   [this] { kernels_.RequestAtOnce(); });
   }
 
   int64_t profile_bytes_max() const override { return ProfileBytesMax(code_); }

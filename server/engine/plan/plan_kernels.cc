@@ -5,9 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "server/engine/run/code.h"
+#include "server/engine/tile/kernel.h"
+
 namespace hlod::engine {
 
-PlanKernels::PlanKernels(std::shared_ptr<Assembler> assembler, const FlatProgram& program)
+PlanKernels::PlanKernels(std::shared_ptr<Assembler> assembler, const FlatProgram& program, const Code& code)
     : assembler_(std::move(assembler)) {
   if (assembler_ == nullptr || !Assembler::Supported()) return;
   std::vector<KernelSlot*> slots;
@@ -19,7 +22,8 @@ PlanKernels::PlanKernels(std::shared_ptr<Assembler> assembler, const FlatProgram
     }
   }
   std::reverse(slots.begin(), slots.end());
-  if (!slots.empty()) job_ = std::make_shared<AssemblyJob>(std::move(slots));
+  for (const std::unique_ptr<LoopSlot>& loop : code.loops) code_bytes_max_ += loop->code_bytes_max();
+  if (!slots.empty()) job_ = std::make_shared<AssemblyJob>(std::move(slots), code);
 }
 
 PlanKernels::~PlanKernels() {
@@ -32,6 +36,16 @@ void PlanKernels::Request() const {
   if (assembler_->options().at_once) return;
   // When too many plans wait, a later run asks again.
   if (!assembler_->Request(job_)) runs_.store(kRunsBefore - 1, std::memory_order_relaxed);
+}
+
+void PlanKernels::RequestAtOnce() const {
+  if (job_ == nullptr || assembler_->options().at_once) return;
+  int runs = runs_.load(std::memory_order_relaxed);
+  while (runs < kRunsBefore) {
+    if (!runs_.compare_exchange_weak(runs, kRunsBefore, std::memory_order_relaxed)) continue;
+    if (!assembler_->Request(job_)) runs_.store(kRunsBefore - 1, std::memory_order_relaxed);
+    return;
+  }
 }
 
 void PlanKernels::AssembleNow() const {

@@ -13,9 +13,9 @@ namespace hlod::engine {
 // Thread-safe.
 class PlanKernels {
  public:
-  // With a null assembler, or on a processor that it does not support, steps stay interpreted. The program must
-  // outlive this object.
-  PlanKernels(std::shared_ptr<Assembler> assembler, const FlatProgram& program);
+  // With a null assembler, or on a processor that it does not support, steps stay interpreted. The program
+  // and its code must outlive this object.
+  PlanKernels(std::shared_ptr<Assembler> assembler, const FlatProgram& program, const Code& code);
   ~PlanKernels();
   PlanKernels(const PlanKernels&) = delete;
   PlanKernels& operator=(const PlanKernels&) = delete;
@@ -24,6 +24,8 @@ class PlanKernels {
   void CountRun() const {
     if (job_ != nullptr && runs_.load(std::memory_order_relaxed) < kRunsBefore) Request();
   }
+  // Requests machine code in the first run.
+  void RequestAtOnce() const;
   void AssembleNow() const;
   int64_t kernels() const { return job_ == nullptr ? 0 : job_->kernels(); }
   int64_t code_bytes_max() const { return code_bytes_max_; }

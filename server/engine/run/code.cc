@@ -65,10 +65,41 @@ HLOD_ALWAYS_INLINE absl::Status Timed(RunContext& context, int32_t pc, Run&& run
   }
 }
 
+// The iterations of a loop after which its machine code is wanted, even in the plan's first run.
+constexpr int kHotIterations = 1000;
+
+// Runs single instructions for the machine code of a loop.
+struct LoopRun : LoopCall {
+  LoopRun(const Code& the_code, std::byte** the_table, StepContext& the_context)
+      : code(the_code), table(the_table), context(the_context) {
+    run = [](LoopCall* call, int32_t at) { return static_cast<LoopRun*>(call)->RunInstruction(at); };
+  }
+
+  int32_t RunInstruction(int32_t at) {
+    const CodeInstruction& now = code.instructions[at];
+    if (now.kind == CodeInstruction::Kind::kCopy) {
+      status = CopyBytes(table[now.inputs], table[now.outputs], now.bytes, context.run);
+    } else {
+      context.scratch = now.scratch == kNoSlot ? nullptr : table[now.scratch];
+      status = now.step->Run(table + now.inputs, table + now.outputs, context);
+      if (!status.ok()) status = Annotate(std::move(status), "running " + now.step->text());
+    }
+    return status.ok() ? 0 : -1;
+  }
+
+  const Code& code;
+  std::byte** const table;
+  StepContext& context;
+  absl::Status status;
+};
+
 // Runs the code on its table of pointers.
 template <bool kTimed>
-absl::Status ExecuteOn(const Code& code, std::byte** table, int threads, RunContext& context) {
+absl::Status ExecuteOn(const Code& code, std::byte** table, int threads, RunContext& context,
+                       absl::FunctionRef<void()> hot) {
   StepContext step_context{context, nullptr, threads};
+  LoopRun loop(code, table, step_context);
+  int iterations = 0;
   Watch watch(context);
   for (int32_t pc = 0;;) {
     const CodeInstruction& now = code.instructions[pc];
@@ -97,6 +128,20 @@ absl::Status ExecuteOn(const Code& code, std::byte** table, int threads, RunCont
       case CodeInstruction::Kind::kSwitch:
         pc = code.targets[now.target + Select(now, table[now.inputs])];
         break;
+      case CodeInstruction::Kind::kLoop: {
+        const LoopSlot::Function function = kTimed || now.loop == nullptr ? nullptr : now.loop->function();
+        if (function == nullptr) {
+          if (++iterations == kHotIterations) hot();
+          ++pc;
+          break;
+        }
+        if (!watch.Ok(static_cast<int32_t>(kCheckIntervalNs))) return StopCheck::Verdict(context);
+        loop.budget = now.loop->budget();
+        loop.pc = pc;
+        pc = function(table, &loop);
+        if (pc < 0) return loop.status;
+        break;
+      }
       case CodeInstruction::Kind::kReturn: return absl::OkStatus();
     }
   }
@@ -110,7 +155,7 @@ int64_t Code::TableBytes() const {
 
 absl::Status Execute(const Code& code, absl::Span<const std::byte* const> arguments,
                      absl::Span<std::byte* const> results, std::byte* temporary, int threads,
-                     RunContext& context) {
+                     RunContext& context, absl::FunctionRef<void()> hot) {
   // Pointers are resolved once, because loops use the same table in every iteration.
   uintptr_t* const bases = reinterpret_cast<uintptr_t*>(temporary);
   bases[0] = 0;
@@ -124,10 +169,10 @@ absl::Status Execute(const Code& code, absl::Span<const std::byte* const> argume
                                             static_cast<uintptr_t>(code.slots[i].offset));
   }
 
-  if (context.times == nullptr) return ExecuteOn<false>(code, table, threads, context);
+  if (context.times == nullptr) return ExecuteOn<false>(code, table, threads, context, hot);
   context.times->instructions.assign(code.instructions.size(), {});
   const SteadyClock::time_point start = SteadyClock::now();
-  absl::Status status = ExecuteOn<true>(code, table, threads, context);
+  absl::Status status = ExecuteOn<true>(code, table, threads, context, hot);
   context.times->ns = NanosecondsSince(start);
   return status;
 }

@@ -4,10 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "server/engine/run/loop_slot.h"
 #include "server/engine/run/step.h"
 
 namespace hlod::engine {
@@ -31,6 +34,7 @@ struct CodeInstruction {
     kJump,    // Jumps to `target`; a backward jump checks deadline and cancel.
     kSwitch,  // Jumps to targets[target + selection], of `count`; the selector at table[inputs] is a pred or
               // an s32.
+    kLoop,    // The beginning of a loop: its code returns the next position. Without code, goes on.
     kReturn,
   };
   Kind kind = Kind::kRun;
@@ -41,6 +45,8 @@ struct CodeInstruction {
   int32_t op = 0;     // The op that it comes from, by its position in FlatProgram::ops.
   int64_t bytes = 0;  // For kCopy the bytes to copy, for kRun the bytes of all operands.
   const Step* step = nullptr;
+  // For kLoop, the outermost loop around it that may become machine code, or null.
+  const LoopSlot* loop = nullptr;
 };
 
 // The code of a flat program whose buffers are assigned. It points into that program's steps and constants.
@@ -49,15 +55,17 @@ struct Code {
   std::vector<int32_t> targets;  // The targets of switches.
   std::vector<Slot> slots;       // The slots of the table of pointers, which each run resolves once.
   int32_t base_count = 0;        // 2 + arguments + results.
+  std::vector<std::unique_ptr<LoopSlot>> loops;  // The places for machine code.
 
   // Returns the bytes for bases and table in front of the arena, a multiple of kBufferAlignment.
   int64_t TableBytes() const;
 };
 
 // Runs the code on `temporary`, which has TableBytes() bytes for the table, then the arena. Returns CANCELLED
-// or DEADLINE_EXCEEDED by RunContext, or the error of the first step that fails.
-absl::Status Execute(const Code& code, absl::Span<const std::byte* const> arguments,
-                     absl::Span<std::byte* const> results, std::byte* temporary, int threads,
-                     RunContext& context);
+// or DEADLINE_EXCEEDED by RunContext, or the error of the first step that fails. Calls `hot` when a loop
+// without machine code has run many iterations.
+absl::Status Execute(
+    const Code& code, absl::Span<const std::byte* const> arguments, absl::Span<std::byte* const> results,
+    std::byte* temporary, int threads, RunContext& context, absl::FunctionRef<void()> hot = [] {});
 
 }  // namespace hlod::engine

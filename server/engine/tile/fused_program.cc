@@ -9,8 +9,8 @@
 namespace hlod::engine {
 namespace {
 
-// Machine code is called for each row; shorter rows are interpreted, several at a time.
-constexpr int64_t kKernelRowMin = 64;
+// Shorter rows do not fill a vector.
+constexpr int64_t kKernelRowMin = 8;
 
 }  // namespace
 
@@ -57,6 +57,9 @@ void FusedProgram::AddSlot() {
     for (const FusedReduction& reduction : reductions_) folds.push_back(reduction.kernel_fold());
     if (folds.size() > kKernelFoldsMax || (rows ? pattern_.reduced : pattern_.inner) < kKernelRowMin) return;
     if (rows) program_.KeepRunsWhole(pattern_.reduced);
+    program_.ComputeRows(rows ? pattern_.reduced : pattern_.inner);
+  } else {
+    program_.ComputeRows(program_.CommonRun());
   }
   slot_ = std::make_unique<KernelSlot>(program_, count_, form, std::move(folds));
 }

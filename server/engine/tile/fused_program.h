@@ -55,14 +55,19 @@ class FusedWorker {
               std::byte* workspace);
 
   bool assembled() const { return run_.has_value(); }
+  // The rows to pass to FoldRows at a time, of rows of `row` elements.
+  int64_t rows_at_once(int64_t row) const {
+    return assembled() ? std::clamp<int64_t>(kKernelPiece / row, 1, kTile)
+                       : std::max<int64_t>(1, kTile / row);
+  }
   // Computes elements [start, start + n) of a program without reductions.
   void Run(int64_t start, int64_t n);
 
   // Starts accumulators [0, n) of each reduction, and stores them as its elements from `first` on.
   void Start(int n) const;
   void Finish(int64_t first, int n) const;
-  // Computes `rows` rows of `row` elements from `start` on, at most a tile unless assembled(), and combines row i into
-  // accumulator i of each reduction.
+  // Computes `rows` rows of `row` elements from `start` on, at most a tile unless assembled(), and combines
+  // row i into accumulator i of each reduction. If assembled(), rows of columns are those of the pattern.
   void FoldRows(int64_t start, int rows, int64_t row) {
     Fold(start, rows, row, /*columns=*/false, [this](size_t r, int j) {
       return accumulators(r) + j * program_.reductions_[r].accumulator_bytes();
@@ -84,16 +89,16 @@ class FusedWorker {
   }
 
   static constexpr int64_t kAccumulatorBytes = kTile * 8;
+  // The elements that machine code computes between two checks whether the run must stop.
+  static constexpr int64_t kKernelPiece = 128 * kTile;
 
  private:
   template <typename To>
   void Fold(int64_t start, int rows, int64_t row, bool columns, To to) {
     const std::vector<FusedReduction>& reductions = program_.reductions_;
     if (run_.has_value()) {
-      for (int j = 0; j < rows; ++j) {
-        for (size_t r = 0; r < reductions.size(); ++r) run_->SetAccumulators(r, to(r, j));
-        run_->Run(start + j * row, row);
-      }
+      for (size_t r = 0; r < reductions.size(); ++r) run_->SetAccumulators(r, to(r, 0));
+      run_->RunRows(start, rows, row, columns ? program_.pattern_.inner : program_.pattern_.reduced);
       return;
     }
     program_.program_.RunTile(inputs_, outputs_, workspace_, start, static_cast<int>(rows * row));

@@ -37,6 +37,7 @@ class FusedStep final : public Step {
         pattern_(fused_.pattern()) {
     if (fused_.reduces()) chunks_ = ReductionChunks(pattern_);
     if (fused_.slot() != nullptr) slots_.push_back(fused_.slot());
+    if (!fused_.reduces() && fused_.slot() != nullptr) fused_.slot()->set_is_step();
     set_scratch_bytes(fused_.worker_bytes() * threads_ + (chunks_ > 1 ? PartialBytes() : 0));
     set_flops(static_cast<double>(count_) * static_cast<double>(group.nodes.size()));
     for (int o = 0; o < static_cast<int>(group.outputs.size()); ++o) {
@@ -60,9 +61,6 @@ class FusedStep final : public Step {
   }
 
  private:
-  // The elements of a row that machine code computes between two checks whether the run must stop.
-  static constexpr int64_t kKernelPiece = 128 * kTile;
-
   // One run of the step.
   struct Job {
     const std::byte* const* inputs;
@@ -94,16 +92,13 @@ class FusedStep final : public Step {
   // are short.
   void RunRows(const Job& job) const {
     const int64_t row = pattern_.reduced;
-    const int64_t rows_a_tile = std::max<int64_t>(1, kTile / row);
-    const int64_t chunks = (pattern_.outer + rows_a_tile - 1) / rows_a_tile;
-    ParallelRanges(job.threads, chunks, count_, [&](int64_t begin, int64_t end, int worker) {
+    ParallelRanges(job.threads, pattern_.outer, count_, [&](int64_t begin, int64_t end, int worker) {
       FusedWorker work = WorkerOf(job, worker);
-      const int64_t piece = work.assembled() ? kKernelPiece : kTile;
+      const int64_t piece = work.assembled() ? FusedWorker::kKernelPiece : kTile;
       // The reduced elements may never be stored, and may be more than fit into any memory.
       StopCheck stop(job.context.run);
-      for (int64_t chunk = begin; chunk < end; ++chunk) {
-        const int64_t first = chunk * rows_a_tile;
-        const int rows = static_cast<int>(std::min(rows_a_tile, pattern_.outer - first));
+      for (int64_t first = begin, step = work.rows_at_once(row); first < end; first += step) {
+        const int rows = static_cast<int>(std::min(step, end - first));
         work.Start(rows);
         for (int64_t done = 0; done < row; done += piece) {
           const int64_t n = std::min(piece, row - done);
@@ -118,7 +113,7 @@ class FusedStep final : public Step {
   // For inner > 1: reduces columns of a [reduced, inner] matrix, `outer` times. A tile consists of several
   // whole rows if rows are short.
   void RunColumns(const Job& job) const {
-    const int64_t inner = pattern_.inner, step = rows_a_step();
+    const int64_t inner = pattern_.inner;
     ParallelRanges(job.threads, pattern_.outer * strips(), count_, [&](int64_t begin, int64_t end, int worker) {
       FusedWorker work = WorkerOf(job, worker);
       StopCheck stop(job.context.run);
@@ -126,6 +121,8 @@ class FusedStep final : public Step {
         const int64_t outer = item / strips(), column = item % strips() * kTile;
         const int columns = static_cast<int>(std::min(item_width(), inner - column));
         work.Start(columns);
+        const int64_t step =
+            work.assembled() ? std::max(rows_a_step(), FusedWorker::kKernelPiece / kTile) : rows_a_step();
         for (int64_t at = 0; at < pattern_.reduced; at += step) {
           const int rows = static_cast<int>(std::min(step, pattern_.reduced - at));
           if (stop.Stops(rows * columns)) return;
@@ -165,7 +162,7 @@ class FusedStep final : public Step {
         const int64_t first = steps() * part / chunks_, last = steps() * (part + 1) / chunks_;
         const auto partial = [&](size_t r) { return Partial(job.context, r, chunk); };
         for (size_t r = 0; r < reductions.size(); ++r) reductions[r].StartNeutral(partial(r), columns);
-        const int64_t step_count = work.assembled() && inner == 1 ? kKernelPiece / kTile : 1;
+        const int64_t step_count = work.assembled() ? FusedWorker::kKernelPiece / kTile : 1;
         for (int64_t step = first; step < last; step += step_count) {
           const int64_t at = step * rows_a_step();
           const int64_t end = std::min(std::min(step + step_count, last) * rows_a_step(), pattern_.reduced);

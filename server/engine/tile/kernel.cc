@@ -12,7 +12,7 @@ using OperandKind = TileKernel::Operand::Kind;
 using ReadForm = TileProgram::ReadForm;
 
 // The bounds on the code of a kernel's frame, of an ordinary instruction, and of a polynomial.
-constexpr int64_t kFrameCode = 1536, kOrdinaryCode = 192, kPolynomialCode = 1536;
+constexpr int64_t kFrameCode = 1536, kOrdinaryCode = 320, kPolynomialCode = 1536;
 
 bool IsPolynomial(const TileProgram::Instruction& instruction) {
   if (instruction.kind != TileProgram::Instruction::Kind::kCall) return false;
@@ -32,6 +32,10 @@ bool IsPolynomial(const TileProgram::Instruction& instruction) {
 }
 
 }  // namespace
+
+bool KernelSlot::HasPolynomial() const {
+  return std::any_of(program_.code().begin(), program_.code().end(), IsPolynomial);
+}
 
 int64_t KernelSlot::code_bytes_max() const {
   int64_t bytes = kFrameCode;
@@ -64,18 +68,55 @@ KernelRun::KernelRun(const TileProgram& program, const TileKernel& kernel, const
   }
 }
 
-// Sets the pointers to element `start`, before which `done` elements of this range were computed.
-void KernelRun::Point(int64_t start, int64_t done) {
+void KernelRun::Seek(int64_t start) {
+  for (size_t r = 0; r < run_count_; ++r) {
+    const int view = kernel_.operands[run_operands_[r]].read.view;
+    cursors_[r] = RunCursor(program_.views()[static_cast<size_t>(view)], start);
+  }
+}
+
+// Sets the pointers to element `start`, before which `done` elements of this row were computed; it is number
+// `row`.
+void KernelRun::Point(int64_t start, int64_t done, int64_t row) {
   for (size_t i = 0; i < kernel_.operands.size(); ++i) {
     const TileKernel::Operand& operand = kernel_.operands[i];
     switch (operand.kind) {
       case OperandKind::kInput: pointers_[i] = inputs_[operand.number] + start * operand.width; break;
       case OperandKind::kOutput: pointers_[i] = outputs_[operand.number] + start * operand.width; break;
-      case OperandKind::kAccumulator: pointers_[i] = accumulators_[operand.number] + done * operand.width; break;
+      case OperandKind::kAccumulator:
+        pointers_[i] = accumulators_[operand.number] + row * operand.step + done * operand.width;
+        break;
       case OperandKind::kRead:
         if (operand.form == ReadForm::kDense)
           pointers_[i] = inputs_[operand.read.input] + start * operand.read.width;
         break;
+    }
+  }
+  PointRuns();
+}
+
+// Sets the pointers of operands that are read in runs to their cursors.
+void KernelRun::PointRuns() {
+  for (size_t r = 0; r < run_count_; ++r) {
+    const size_t i = run_operands_[r];
+    const TileKernel::Operand& operand = kernel_.operands[i];
+    if (operand.form == ReadForm::kIota) {
+      numbers_[r] = cursors_[r].offset();
+      pointers_[i] = reinterpret_cast<const std::byte*>(&numbers_[r]);
+    } else {
+      pointers_[i] = inputs_[operand.read.input] + cursors_[r].offset() * operand.read.width;
+    }
+  }
+}
+
+// Reads the tiles of those operands that machine code does not read itself.
+void KernelRun::Stage(int64_t start, int64_t n) {
+  if (!in_tiles_) return;
+  for (size_t i = 0; i < kernel_.operands.size(); ++i) {
+    const TileKernel::Operand& operand = kernel_.operands[i];
+    if (operand.kind == OperandKind::kRead && operand.form == ReadForm::kStaged) {
+      program_.Stage(operand.read, inputs_, start, static_cast<int>(n), const_cast<std::byte*>(pointers_[i]),
+                     workspace_);
     }
   }
 }
@@ -86,36 +127,50 @@ int64_t KernelRun::RunLength(int64_t n) const {
 }
 
 void KernelRun::Run(int64_t start, int64_t n) {
-  for (size_t r = 0; r < run_count_; ++r) {
-    const int view = kernel_.operands[run_operands_[r]].read.view;
-    cursors_[r] = RunCursor(program_.views()[static_cast<size_t>(view)], start);
+  const int64_t row = kernel_.row;
+  if (row != 0 && !kernel_.folds) {
+    // Computes whole rows together, after the elements before the first one.
+    const int64_t before = std::min(n, (row - start % row) % row), rows = (n - before) / row;
+    if (rows > 1) {
+      RunPieces(start, before, 0);
+      RunRows(start + before, rows, row, row);
+      start += before + rows * row;
+      n -= before + rows * row;
+    }
   }
+  RunPieces(start, n, 0);
+}
+
+// Computes a part of a row in pieces in which every operand is a plain pointer.
+void KernelRun::RunPieces(int64_t start, int64_t n, int64_t row) {
+  Seek(start);
   const int64_t begin = start;
   for (const int64_t end = start + n; start < end;) {
     const int64_t length = RunLength(in_tiles_ ? std::min<int64_t>(end - start, kTile) : end - start);
-    Point(start, start - begin);
-    for (size_t r = 0; r < run_count_; ++r) {
-      const size_t i = run_operands_[r];
-      const TileKernel::Operand& operand = kernel_.operands[i];
-      if (operand.form == ReadForm::kIota) {
-        numbers_[r] = cursors_[r].offset();
-        pointers_[i] = reinterpret_cast<const std::byte*>(&numbers_[r]);
-      } else {
-        pointers_[i] = inputs_[operand.read.input] + cursors_[r].offset() * operand.read.width;
-      }
-      cursors_[r].Advance(length);
-    }
-    if (in_tiles_) {
-      for (size_t i = 0; i < kernel_.operands.size(); ++i) {
-        const TileKernel::Operand& operand = kernel_.operands[i];
-        if (operand.kind == OperandKind::kRead && operand.form == ReadForm::kStaged) {
-          program_.Stage(operand.read, inputs_, start, static_cast<int>(length),
-                         const_cast<std::byte*>(pointers_[i]), workspace_);
-        }
-      }
-    }
-    kernel_.function(pointers_, length);
+    Point(start, start - begin, row);
+    Stage(start, length);
+    for (size_t r = 0; r < run_count_; ++r) cursors_[r].Advance(length);
+    kernel_.function(pointers_, length, 1);
     start += length;
+  }
+}
+
+void KernelRun::RunRows(int64_t start, int64_t rows, int64_t n, int64_t stride) {
+  // A tile must have whole rows, for the steps between rows are constants.
+  const bool together = kernel_.row == stride && (!in_tiles_ || (n == stride && n <= kTile));
+  for (int64_t row = 0; row < rows;) {
+    const int64_t first = start + row * stride;
+    if (!together) {
+      RunPieces(first, n, row++);
+      continue;
+    }
+    Seek(first);
+    int64_t count = in_tiles_ ? std::min(rows - row, kTile / n) : rows - row;
+    for (size_t r = 0; r < run_count_; ++r) count = std::min(count, cursors_[r].RowsLeft(stride));
+    Point(first, 0, row);
+    Stage(first, count * n);
+    kernel_.function(pointers_, n, count);
+    row += count;
   }
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/engine/run/step.h"
 #include "server/engine/tile/program.h"
 
 namespace hlod::engine {
@@ -19,15 +20,20 @@ struct TileKernel {
     // For kInput and kOutput, whose elements are in the order of the domain, the number and the bytes per
     // element; for kAccumulator the number of the fold, and the bytes by which it advances per element.
     int number = -1, width = 0;
+    // The bytes (for kIota the numbers) from a row to the next.
+    int64_t step = 0;
     // For kRead the instruction of the program that it replaces, and its form.
     TileProgram::Instruction read;
     TileProgram::ReadForm form = TileProgram::ReadForm::kDense;
   };
-  // Computes `n` elements from the pointers on, one per operand; for kIota to the first number as an int64.
-  using Function = void (*)(const std::byte* const* pointers, int64_t n);
+  // Computes `rows` rows of `n` elements from the pointers on, one per operand; for kIota to the first number
+  // as an int64. A row begins `row` elements after the one before it. If `row` is 0, `rows` must be 1.
+  using Function = void (*)(const std::byte* const* pointers, int64_t n, int64_t rows);
 
   std::vector<Operand> operands;
   Function function = nullptr;
+  int64_t row = 0;
+  bool folds = false;
   int64_t code_bytes = 0;
   std::shared_ptr<const void> code;  // Keeps the code in memory.
 };
@@ -54,6 +60,10 @@ class KernelSlot {
              std::vector<KernelFold> folds = {})
       : program_(program), count_(count), form_(form), folds_(std::move(folds)) {}
 
+  // Says that running the program over its domain is all that its step does.
+  void set_is_step() { is_step_ = true; }
+  bool is_step() const { return is_step_; }
+
   const TileProgram& program() const { return program_; }
   int64_t count() const { return count_; }
   KernelForm form() const { return form_; }
@@ -61,7 +71,7 @@ class KernelSlot {
   // Returns null until a kernel is installed.
   const TileKernel* kernel() const { return kernel_.load(std::memory_order_acquire); }
   // Must be called at most once.
-  void Install(std::unique_ptr<const TileKernel> kernel) {
+  void Install(std::shared_ptr<const TileKernel> kernel) {
     owned_ = std::move(kernel);
     kernel_.store(owned_.get(), std::memory_order_release);
   }
@@ -70,6 +80,8 @@ class KernelSlot {
   // assembled.
   void KeepInCaches() { in_caches_ = true; }
   bool in_caches() const { return in_caches_; }
+  // Returns true if the program computes exponentials, logarithms or the like.
+  bool HasPolynomial() const;
   // The limit on the bytes of its code. Plans are charged for it before there is any.
   int64_t code_bytes_max() const;
 
@@ -78,10 +90,20 @@ class KernelSlot {
   const int64_t count_;
   const KernelForm form_;
   const std::vector<KernelFold> folds_;
-  bool in_caches_ = false;
-  std::unique_ptr<const TileKernel> owned_;
+  bool in_caches_ = false, is_step_ = false;
+  std::shared_ptr<const TileKernel> owned_;
   std::atomic<const TileKernel*> kernel_{nullptr};
 };
+
+// The limit on the elements of a program that becomes part of a loop's code: those that one thread computes.
+inline constexpr int64_t kLoopElementsMax = 16 * 1024;
+// Returns the slot of the step's program if running it is all that the step does, and as part of a loop's
+// code it would be fast; else null.
+inline const KernelSlot* LoopProgram(const Step& step) {
+  const absl::Span<KernelSlot* const> slots = step.kernel_slots();
+  const bool runs_one = slots.size() == 1 && slots[0]->is_step();
+  return runs_one && slots[0]->count() <= kLoopElementsMax ? slots[0] : nullptr;
+}
 
 // The limits on a kernel's operands. A program with more is interpreted.
 inline constexpr size_t kKernelOperandsMax = 256, kKernelRunsMax = 16, kKernelFoldsMax = 16;
@@ -96,13 +118,20 @@ class KernelRun {
   static int64_t WorkspaceBytes(const TileProgram& program) {
     return kTile * 8 + program.StagedReads() * program.slot_bytes();
   }
-  // Sets the accumulators of a fold for the following runs: those of its first element for kColumns.
+  // Sets the accumulators of a fold for the following runs: for kColumns that of the first element of a row,
+  // else that of the first row.
   void SetAccumulators(size_t fold, std::byte* accumulators) { accumulators_[fold] = accumulators; }
-  // Computes elements [start, start + n).
+  // Computes elements [start, start + n), of one row if the program folds.
   void Run(int64_t start, int64_t n);
+  // Computes elements [start + i * stride, start + i * stride + n) for each row i.
+  void RunRows(int64_t start, int64_t rows, int64_t n, int64_t stride);
 
  private:
-  void Point(int64_t start, int64_t done);
+  void RunPieces(int64_t start, int64_t n, int64_t row);
+  void Seek(int64_t start);
+  void Point(int64_t start, int64_t done, int64_t row);
+  void PointRuns();
+  void Stage(int64_t start, int64_t n);
   int64_t RunLength(int64_t n) const;
 
   const TileProgram& program_;

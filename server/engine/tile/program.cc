@@ -14,10 +14,16 @@ namespace {
 
 constexpr int64_t kSlotAlign = 64;
 
-// A view is read in runs when they have at least this many elements; shorter ones cost more than they save.
-constexpr int64_t kRunMin = 64;
+// A view is read in runs when they have at least this many elements; shorter ones cost more than they save,
+// unless machine code computes several runs at a time.
+constexpr int64_t kRunMin = 64, kRowMin = 8;
 // The numbers of an iota are computed as s32 when they cannot exceed it.
 constexpr double kExactNumbers = 1 << 30;
+
+bool IsRead(const TileProgram::Instruction& instruction) {
+  return instruction.kind == TileProgram::Instruction::Kind::kReadView ||
+         instruction.kind == TileProgram::Instruction::Kind::kReadIota;
+}
 
 }  // namespace
 
@@ -108,12 +114,34 @@ void TileProgram::Stage(const Instruction& read, const std::byte* const* inputs,
   Read(read, inputs, start, n, out, temporary);
 }
 
+int64_t TileProgram::CommonRun() const {
+  int64_t least = 0;
+  bool common = true;
+  for (const bool counts : {false, true}) {
+    for (const std::vector<Instruction>* list : {&prologue_, &code_}) {
+      for (const Instruction& instruction : *list) {
+        if (!IsRead(instruction)) continue;
+        const View& view = views_[instruction.view];
+        if (view.IsScalar() || view.IsIdentity() || view.dims.size() > kRunDimensionsMax) continue;
+        const int64_t run = view.dims.back().size;
+        if (run < kRowMin) continue;
+        if (!counts) least = least == 0 ? run : std::min(least, run);
+        else common = common && run % least == 0;
+      }
+    }
+  }
+  // Other runs are as good as rows if they are long.
+  return common || least < kRunMin ? least : 0;
+}
+
 TileProgram::ReadForm TileProgram::ReadFormOf(const Instruction& read) const {
   const View& view = views_[read.view];
   const View::Dimension inner = view.dims.back();
   const bool keeps_rows =
       inner.size % row_ == 0 || (row_ % inner.size == 0 && inner.size % kTile == 0);
-  const bool runs = inner.size >= kRunMin && view.dims.size() <= kRunDimensionsMax && keeps_rows;
+  const bool short_rows = kernel_row_ != 0 && inner.size % kernel_row_ == 0;
+  const bool runs =
+      (inner.size >= kRunMin || short_rows) && view.dims.size() <= kRunDimensionsMax && keeps_rows;
   if (read.kind == Instruction::Kind::kReadIota) {
     // Larger numbers would not be exact on their way to a float.
     const Carrier carrier = values_[read.out].carrier;
@@ -124,6 +152,9 @@ TileProgram::ReadForm TileProgram::ReadFormOf(const Instruction& read) const {
                         (carrier == Carrier::kF32 && largest <= kExactNumbers);
     return runs && direct ? ReadForm::kIota : ReadForm::kStaged;
   }
+  // Machine code does not widen other types itself.
+  if (read.function != nullptr && read.op.type != hlo::kBF16 && read.op.type != hlo::kF16)
+    return ReadForm::kStaged;
   if (view.IsScalar()) return ReadForm::kScalar;
   if (view.IsIdentity()) return ReadForm::kDense;
   return runs && (inner.stride == 0 || inner.stride == 1) ? ReadForm::kRun : ReadForm::kStaged;
@@ -131,10 +162,10 @@ TileProgram::ReadForm TileProgram::ReadFormOf(const Instruction& read) const {
 
 int TileProgram::StagedReads() const {
   int count = 0;
-  for (const Instruction& instruction : code_) {
-    const bool reads = instruction.kind == Instruction::Kind::kReadView ||
-                       instruction.kind == Instruction::Kind::kReadIota;
-    if (reads && ReadFormOf(instruction) == ReadForm::kStaged) ++count;
+  for (const std::vector<Instruction>* list : {&prologue_, &code_}) {
+    for (const Instruction& instruction : *list) {
+      if (IsRead(instruction) && ReadFormOf(instruction) == ReadForm::kStaged) ++count;
+    }
   }
   return count;
 }

@@ -138,6 +138,12 @@ class TileProgram {
   // Reads in no runs that end within a row of `row` elements, except after whole tiles: then machine code
   // combines each row's elements in the interpreter's order.
   void KeepRunsWhole(int64_t row) { row_ = row; }
+  // Lets machine code compute several rows of `row` elements at a time: runs of whole rows may be short.
+  void ComputeRows(int64_t row) { kernel_row_ = row <= INT32_MAX ? static_cast<int32_t>(row) : 0; }
+  int64_t kernel_row() const { return kernel_row_; }
+  // Returns the length of rows by which machine code can advance if it reads all views in runs; 0 if there
+  // are none, or they have nothing in common.
+  int64_t CommonRun() const;
   // Returns the number of reads of form kStaged.
   int StagedReads() const;
   // Does such a read of elements [start, start + n), where n <= kTile, into `out`. `temporary` has kTile * 8
@@ -187,6 +193,7 @@ class TileProgram {
   std::vector<int> kept_;
   int64_t row_ = 1;  // Runs are multiples of it, or of tiles within it.
   bool has_unread_ = false;  // While building: true if there may be instructions whose value is never read.
+  int32_t kernel_row_ = 0;   // 0 if rows are not computed together.
 };
 
 }  // namespace hlod::engine

@@ -185,10 +185,9 @@ class RowsStep final : public Step {
    private:
     void Reduce(FusedWorker& worker, int64_t first, int64_t n) {
       const int64_t row = step_.rows_.reduced;
-      const int64_t rows_a_tile = std::max<int64_t>(1, kTile / row);
-      const int64_t piece = worker.assembled() ? row : kTile;
-      for (const int64_t end = first + n; first < end; first += rows_a_tile) {
-        const int rows = static_cast<int>(std::min(rows_a_tile, end - first));
+      const int64_t step = worker.rows_at_once(row), piece = worker.assembled() ? row : kTile;
+      for (const int64_t end = first + n; first < end; first += step) {
+        const int rows = static_cast<int>(std::min(step, end - first));
         worker.Start(rows);
         for (int64_t done = 0; done < row; done += piece)
           worker.FoldRows(first * row + done, rows, std::min(piece, row - done));

@@ -49,6 +49,13 @@ class RunCursor {
   // The element of the base at the cursor, and the elements that remain of its run.
   int64_t offset() const { return offset_; }
   int64_t left() const { return view_->dims.back().size - index_[view_->dims.size() - 1]; }
+  // Returns the rows of `row` elements from the cursor on of which each begins at the same distance from the
+  // one before it. REQUIRES: runs are multiples of rows.
+  int64_t RowsLeft(int64_t row) const {
+    const size_t inner = view_->dims.size() - 1;
+    if (view_->dims[inner].size > row) return (left() + row - 1) / row;
+    return inner == 0 ? 1 : view_->dims[inner - 1].size - index_[inner - 1];
+  }
   int64_t stride() const { return view_->dims.back().stride; }
   // Advances by at most left() elements. REQUIRES: the cursor is before the view's end.
   void Advance(int64_t n);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Loops over elements: interpreted, as machine code, and by XLA, in one run.
+"""Loops over elements, and loops of programs: interpreted, as machine code, and by XLA, in one run.
 
     fused.py MODULE_BENCH                             each instruction set of this processor
     fused.py MODULE_BENCH --only softmax --rounds 5
@@ -41,8 +41,57 @@ def rms_norm(x, gamma):
     return x * jax.lax.rsqrt(jnp.square(x).mean(-1, keepdims=True) + 1e-6) * gamma
 
 
+def scalar_loop(x):
+    return jax.lax.fori_loop(0, 100_000, lambda i, y: y * 0.999 + jnp.float32(i) * 1e-6, x)
+
+
+def collatz(x):
+    def body(state):
+        n, steps = state
+        return jnp.where(n % 2 == 0, n // 2, 3 * n + 1), steps + 1
+
+    start = (x.astype(jnp.int32) * 0 + 77_031, jnp.int32(0))
+    return jax.lax.while_loop(lambda state: state[0] != 1, body, start)[1]
+
+
+def vector_loop(x):
+    return jax.lax.fori_loop(0, 10_000, lambda i, y: y * 0.999 + 0.001 * y * y, x)
+
+
+def scan(x, steps):
+    def body(carry, step):
+        carry = carry * 0.9 + jnp.tanh(step)
+        return carry, carry
+
+    return jax.lax.scan(body, x, steps)
+
+
+def newton(x):
+    def body(state):
+        y, _ = state
+        after = 0.5 * (y + jnp.abs(x) / y)
+        return after, jnp.max(jnp.abs(after - y))
+
+    start = (jnp.abs(x) + 1, jnp.float32(1))
+    return jax.lax.while_loop(lambda state: state[1] > 1e-6, body, start)[0]
+
+
+def power_iteration(a, x):
+    def body(_, y):
+        y = a @ y
+        return y / jnp.sqrt(jnp.sum(y * y))
+
+    return jax.lax.fori_loop(0, 1000, body, x)
+
+
 def cases():
     """Yields name, function and the shapes of its arguments."""
+    yield "loop_scalar_100k", scalar_loop, [()]
+    yield "loop_collatz", collatz, [()]
+    yield "loop_256_10k", vector_loop, [(256,)]
+    yield "scan_64_2000", scan, [(64,), (2000, 64)]
+    yield "loop_newton_100", newton, [(100,)]
+    yield "loop_power_32", power_iteration, [(32, 32), (32,)]
     whole = (MILLIONS,)
     yield "chain_4m", chain, [whole] * 3
     yield "chain_64k", chain, [(1 << 16,)] * 3
@@ -52,11 +101,25 @@ def cases():
     yield "gelu_erf_4m", lambda x: jax.nn.gelu(x, approximate=False), [whole]
     yield "softmax_4096x1024", lambda x: jax.nn.softmax(x), [(4096, 1024)]
     yield "softmax_65536x64", lambda x: jax.nn.softmax(x), [(65536, 64)]
+    yield "softmax_400000x10", lambda x: jax.nn.softmax(x), [(400_000, 10)]
+    yield "softmax_100000x33", lambda x: jax.nn.softmax(x), [(100_000, 33)]
+    yield "softmax_masked", lambda x, m: jax.nn.softmax(jnp.where(m > 0, x, -1e9)), [(512, 8, 128), (1, 1, 128)]
     yield "log_softmax_4096x1024", lambda x: jax.nn.log_softmax(x), [(4096, 1024)]
     yield "logsumexp_4096x1000", lambda x: jax.nn.logsumexp(x, axis=-1), [(4096, 1000)]
     yield "layer_norm_4096x1024", layer_norm, [(4096, 1024), (1024,), (1024,)]
     yield "gelu_layer_norm", lambda x, g, b: layer_norm(jax.nn.gelu(x), g, b), [(4096, 1024), (1024,), (1024,)]
     yield "rms_norm_4096x1024", rms_norm, [(4096, 1024), (1024,)]
+    yield "layer_norm_20000x48", layer_norm, [(20_000, 48), (48,), (48,)]
+    yield "bias_relu_65536x64", lambda x, b: jnp.maximum(x + b, 0), [(65536, 64), (64,)]
+    yield "scale_rows_65536x24", lambda x, b: jnp.tanh(x) * b[:, None] + 1, [(65536, 24), (65536,)]
+    yield "positions_4096x1024", lambda x: x * jnp.sin(jnp.arange(1024) * 0.01) + jnp.arange(4096)[:, None], [(4096, 1024)]
+    yield "column_sums", lambda x: (x * x).sum(0), [(4096, 1024)]
+    yield "column_max_65536x32", lambda x: jnp.max(x, 0), [(65536, 32)]
+    yield "batch_norm_64x56x56", lambda x, g: (x - x.mean((0, 2, 3), keepdims=True)) * g, [(8, 64, 56, 56), (1, 64, 1, 1)]
+    yield "log_1p_4m", lambda x: jnp.log1p(jnp.abs(x)) + jnp.sqrt(jnp.abs(x)), [whole]
+    yield "cast_bf16_4m", lambda x: (x.astype(jnp.bfloat16) * 2 + 1).astype(jnp.float32), [whole]
+    yield "quantise_4m", lambda x: jnp.clip(jnp.round(x * 16), -128, 127).astype(jnp.int8), [whole]
+    yield "modulo_1m", lambda x: (x * 1000).astype(jnp.int32) % 7 * 3 + 1, [(1 << 20,)]
     yield "sum_4m", jnp.sum, [whole]
     yield "sum_squares_4m", lambda x: jnp.sum(x * x), [whole]
     yield "max_abs_4m", lambda x: jnp.max(jnp.abs(x)), [whole]

@@ -1,0 +1,283 @@
+// Machine code for fused steps: random programs have the same bits as when they are interpreted, on AVX2 and, where
+// the processor has it, on AVX-512.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/system/cpu.h"
+#include "common/base/system/cpu_limit.h"
+#include "common/hlo/builder.h"
+#include "common/hlo/text/text.h"
+#include "server/engine/assemble/assembler.h"
+#include "server/engine/plan/plan.h"
+#include "tests/unit/server/engine/plan_testing.h"
+#include "tests/unit/server/engine/assemble/random_programs.h"
+
+namespace hlod::engine {
+namespace {
+
+using hlo::Builder;
+using hlo::Literal;
+using hlo::Op;
+using hlo::Shape;
+
+// The instruction sets that this process may use.
+std::vector<CpuLevel> Levels() {
+  std::vector<CpuLevel> levels;
+  for (const CpuLevel level : {CpuLevel::kAvx2, CpuLevel::kAvx512}) {
+    if (level <= BestCpuLevel()) levels.push_back(level);
+  }
+  return levels;
+}
+
+// Limits the instruction set of the plans that are made while it exists.
+class Limited {
+ public:
+  explicit Limited(CpuLevel level) : before_(CpuLimit()) { LimitCpu(level); }
+  ~Limited() { LimitCpu(before_); }
+
+ private:
+  const std::optional<CpuLevel> before_;
+};
+
+struct Counts {
+  int64_t steps = 0, kernels = 0;
+};
+
+// Runs the module interpreted and as machine code, and expects the same bits.
+void ExpectSameBits(const hlo::Module& module, Assembler& assembler, std::mt19937& random, Counts* counts) {
+  const auto shared = std::shared_ptr<Assembler>(&assembler, [](Assembler*) {});
+  const auto plan = Compile(module, {.threads = 2, .assembler = nullptr});
+  const auto assembled = Compile(module, {.threads = 2, .assembler = shared});
+  ASSERT_TRUE(plan.ok() && assembled.ok()) << plan.status() << assembled.status();
+  (*assembled)->AssembleNow();
+  counts->steps += (*plan)->stats().fused_steps;
+  counts->kernels += (*assembled)->kernels();
+  std::vector<Literal> arguments;
+  for (const Shape& shape : (*plan)->arguments()) arguments.push_back(SpecialValues(shape, random));
+  const auto expected = RunPlan(**plan, arguments), actual = RunPlan(**assembled, arguments);
+  ASSERT_TRUE(expected.ok() && actual.ok()) << expected.status() << actual.status();
+  for (size_t r = 0; r < expected->size(); ++r) {
+    ASSERT_TRUE(SameBits((*actual)[r], (*expected)[r]))
+        << "result " << r << ": " << FirstDifference((*actual)[r], (*expected)[r]) << "\n"
+        << ToText(module);
+  }
+}
+
+class Assemble : public testing::TestWithParam<CpuLevel> {};
+INSTANTIATE_TEST_SUITE_P(All, Assemble, testing::ValuesIn(Levels()), [](const auto& info) {
+  return std::string(Name(info.param));
+});
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Assemble);
+
+// The number of seeds that a test tries: its own, or $HLOD_ASSEMBLE_SEEDS, after the first
+// $HLOD_ASSEMBLE_SEED.
+uint32_t Variable(const char* name, uint32_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? otherwise : static_cast<uint32_t>(std::strtoul(text, nullptr, 10));
+}
+
+using Dims = std::vector<int64_t>;
+
+// Makes programs of the seeds, compares each, and expects that a share of the fused steps is machine code.
+template <typename Make>
+void TrySeeds(uint32_t count, double share, Make make) {
+  Assembler assembler({});
+  const uint32_t first = Variable("HLOD_ASSEMBLE_SEED", 0),
+                 end = first + Variable("HLOD_ASSEMBLE_SEEDS", count);
+  Counts counts;
+  for (uint32_t seed = first; seed < end && !testing::Test::HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    std::mt19937 random(seed);
+    ExpectSameBits(*make(seed), assembler, random, &counts);
+  }
+  EXPECT_GE(static_cast<double>(counts.kernels), share * static_cast<double>(counts.steps))
+      << "of " << counts.steps;
+}
+
+TEST_P(Assemble, RandomProgramsHaveTheBitsOfTheInterpreter) {
+  const Limited limited(GetParam());
+  const Dims dims[] = {{1, 1},   {1, 15},   {1, 16},     {1, 17},      {10, 10},   {3, 100},
+                       {5, 64},  {1, 4095}, {4, 1024},   {65, 127},    {100, 8},   {37, 31},
+                       {64, 16}, {},        {7},         {600},        {3, 5, 24}, {2, 9, 7},
+                       {0, 5},   {5, 0},    {4, 3, 200}, {2, 2, 2, 9}, {513, 2},   {1, 70000}};
+  // Some operations have no translation.
+  TrySeeds(400, 0.4, [&](uint32_t seed) {
+    return RandomPrograms(seed).Make(dims[seed % std::size(dims)], 2 + static_cast<int>(seed / 3 % 40));
+  });
+}
+
+TEST_P(Assemble, RandomReductionsHaveTheBitsOfTheInterpreter) {
+  const Limited limited(GetParam());
+  const Dims dims[] = {{70, 100},   {3, 64},    {9, 1000},    {200, 17},  {5, 513},  {64, 600},
+                       {2, 5000},   {1, 4096},  {33, 96},     {400, 8},   {100, 10}, {90, 31},
+                       {3, 40, 33}, {4, 16, 7}, {50, 2},      {1, 70000}, {1, 1},    {31},
+                       {32},        {33},       {2, 65, 130}, {700, 48},  {1, 999},  {24, 24}};
+  TrySeeds(200, 0.1, [&](uint32_t seed) {
+    const int size = static_cast<int>(seed % 13), reductions = 1 + static_cast<int>(seed % 5);
+    return RandomPrograms(seed).Make(dims[seed % std::size(dims)], size, reductions);
+  });
+}
+
+// A sum that is split into chunks, of columns and of everything.
+TEST_P(Assemble, LargeReductionsHaveTheBitsOfTheInterpreter) {
+  const Limited limited(GetParam());
+  TrySeeds(12, 0.1, [](uint32_t seed) { return RandomPrograms(seed).Make({600, 700}, 3, 3); });
+}
+
+TEST_P(Assemble, RandomLoopsHaveTheBitsOfTheInterpreter) {
+  const Limited limited(GetParam());
+  const Dims dims[] = {{}, {1}, {7}, {16}, {256}, {3, 100}, {40, 33}, {300, 60}};
+  TrySeeds(160, 0.25, [&](uint32_t seed) {
+    return RandomPrograms(seed).MakeLoop(dims[seed % std::size(dims)], 1 + static_cast<int>(seed % 9),
+                                         static_cast<int>(seed % 7), /*nested=*/seed % 3 == 0);
+  });
+}
+
+// More iterations than between two checks whether the run must stop, from the first run on.
+TEST_P(Assemble, ALongLoopBecomesMachineCodeWhileItRuns) {
+  const Limited limited(GetParam());
+  const auto module = hlo::ParseModule(R"(HloModule m
+cond { s = (s32[], s32[], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] get-tuple-element(s), index=1
+  ROOT less = pred[] compare(i, n), direction=LT }
+body { s = (s32[], s32[], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] get-tuple-element(s), index=1
+  x = f32[3] get-tuple-element(s), index=2
+  one = s32[] constant(1)
+  half = f32[] constant(0.5)
+  halves = f32[3] broadcast(half), dimensions={}
+  next = s32[] add(i, one)
+  y = f32[3] multiply(x, halves)
+  z = f32[3] add(y, halves)
+  ROOT t = (s32[], s32[], f32[3]) tuple(next, n, z) }
+ENTRY main { n = s32[] parameter(0)
+  x = f32[3] parameter(1)
+  zero = s32[] constant(0)
+  start = (s32[], s32[], f32[3]) tuple(zero, n, x)
+  ROOT w = (s32[], s32[], f32[3]) while(start), condition=cond, body=body }
+)");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto assembler = std::make_shared<Assembler>(Assembler::Options{});
+  const auto plan = Compile(**module, {.threads = 1, .assembler = assembler});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const auto results =
+      RunPlan(**plan, {Literal::Scalar<int32_t>(300000), Sample(Shape::Array(hlo::kF32, {3}), 1)});
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_EQ(assembler->requests(), 1);
+  EXPECT_EQ((*results)[0].data<int32_t>()[0], 300000);
+  for (const float value : (*results)[2].data<float>())
+    EXPECT_EQ(value, 1.0f);  // The fixed point of x / 2 + 1 / 2.
+}
+
+// Several threads run a plan while its steps become machine code, and when it is destroyed soon after.
+TEST_P(Assemble, ThreadsRunAPlanWhileItIsAssembled) {
+  const Limited limited(GetParam());
+  std::mt19937 random(5);
+  for (uint32_t seed = 0; seed < 20 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    const auto module = seed % 2 == 0 ? RandomPrograms(seed).Make({30, 50}, 20, 2)
+                                      : RandomPrograms(seed).MakeLoop({20}, 4, 200, /*nested=*/true);
+    const auto interpreted = Compile(*module, {.threads = 1, .assembler = nullptr});
+    const auto assembler = std::make_shared<Assembler>(Assembler::Options{});
+    const auto plan = Compile(*module, {.threads = 1, .assembler = assembler});
+    ASSERT_TRUE(interpreted.ok() && plan.ok()) << interpreted.status() << plan.status();
+    std::vector<Literal> arguments;
+    for (const Shape& shape : (*plan)->arguments()) arguments.push_back(SpecialValues(shape, random));
+    const auto expected = RunPlan(**interpreted, arguments);
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 3; ++t) {
+      threads.emplace_back([&] {
+        for (int run = 0; run < 6; ++run) {
+          const auto actual = RunPlan(**plan, arguments);
+          ASSERT_TRUE(actual.ok()) << actual.status();
+          for (size_t r = 0; r < expected->size(); ++r) EXPECT_TRUE(SameBits((*actual)[r], (*expected)[r]));
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+}
+
+// Returns a module of two groups that are computed row by row: one group has at most 96 operations.
+std::unique_ptr<hlo::Module> LongChainOfRows(int64_t rows, int64_t columns) {
+  auto module = std::make_unique<hlo::Module>("rows");
+  const hlo::ComputationId sum = hlo::AddScalarReducer(*module, hlo::kAdd, hlo::kF32);
+  Builder b(*module, "main");
+  const Op x = b.Parameter(0, Shape::Array(hlo::kF32, {rows, columns}));
+  std::vector<Op> results;
+  Op value = x;
+  for (int i = 0; i < 110; ++i) {
+    value = b.Binary(i % 2 == 0 ? hlo::kMultiply : hlo::kSubtract, value, x);
+    if (i == 1) results.push_back(b.Reduce(value, b.Constant(Literal(Shape::Scalar(hlo::kF32))), {1}, sum));
+  }
+  results.push_back(value);
+  EXPECT_TRUE(b.Build(b.Tuple(results)).ok());
+  return module;
+}
+
+// Stores past the caches need addresses that are multiples of a vector; blocks of rows begin at any address.
+TEST_P(Assemble, OutputsLargerThanTheLastCache) {
+  const Limited limited(GetParam());
+  Assembler assembler({.last_cache_bytes = 1});
+  std::mt19937 random(17);
+  Counts counts;
+  for (const auto& [rows, columns] : {std::pair<int64_t, int64_t>{1000, 19}, {700, 127}, {3, 5001}})
+    ExpectSameBits(*LongChainOfRows(rows, columns), assembler, random, &counts);
+  for (uint32_t seed = 0; seed < 100 && !HasFatalFailure(); ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    ExpectSameBits(*RandomPrograms(seed).Make({67, 129}, 8, static_cast<int>(seed % 3)), assembler, random, &counts);
+  }
+  EXPECT_GT(counts.kernels, 0);
+}
+
+TEST(Assembler, WithoutMemoryForCodeProgramsStayInterpreted) {
+  std::mt19937 random(3);
+  Counts counts;
+  Assembler assembler({.code_bytes_max = 0});
+  ExpectSameBits(*RandomPrograms(5).Make({3, 100}, 10), assembler, random, &counts);
+  EXPECT_EQ(counts.kernels, 0);
+  EXPECT_EQ(assembler.code_bytes(), 0);
+}
+
+TEST(Assembler, APlanGivesItsCodeBack) {
+  if (!Assembler::Supported()) GTEST_SKIP() << "This processor has no AVX2.";
+  const auto assembler = std::make_shared<Assembler>(Assembler::Options{.at_once = true});
+  const auto module = RandomPrograms(5).Make({3, 100}, 10);
+  auto plan = Compile(*module, {.threads = 1, .assembler = assembler});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_GT((*plan)->kernels(), 0);
+  EXPECT_GT(assembler->code_bytes(), 0);
+  EXPECT_LE(assembler->code_bytes(), (*plan)->code_bytes_max());
+  plan->reset();
+  EXPECT_EQ(assembler->code_bytes(), 0);
+}
+
+TEST(Assembler, TheSecondRunRequestsMachineCode) {
+  if (!Assembler::Supported()) GTEST_SKIP() << "This processor has no AVX2.";
+  const auto module = RandomPrograms(5).Make({3, 100}, 10);
+  const auto assembler = std::make_shared<Assembler>(Assembler::Options{});
+  const auto plan = Compile(*module, {.threads = 1, .assembler = assembler});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  std::vector<Literal> arguments;
+  for (const Shape& shape : (*plan)->arguments()) arguments.push_back(Sample(shape, 1));
+  ASSERT_TRUE(RunPlan(**plan, arguments).ok());
+  EXPECT_EQ(assembler->requests(), 0);
+  for (int run = 0; run < 3; ++run) ASSERT_TRUE(RunPlan(**plan, arguments).ok());
+  EXPECT_EQ(assembler->requests(), 1);
+}
+
+}  // namespace
+}  // namespace hlod::engine
