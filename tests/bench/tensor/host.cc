@@ -44,7 +44,7 @@ std::vector<Case> Cases() {
       {"softmax", {16, 64, 256, 512}, square, [](const Tensor& x) { return Softmax(x, 1); }},
       {"cumsum", sizes, Line, [](const Tensor& x) { return Cumsum(x, 0); }},
       {"sort", sizes, Line, [](const Tensor& x) { return Sort(x).values; }},
-      {"gather", sizes, Line, [](const Tensor& x) { return x.Gather(0, (Abs(x) * 10).To(kS64)); }},
+      {"gather", sizes, Line, [](const Tensor& x) { return Gather(x, 0, (Abs(x) * 10).To(kS64)); }},
       {"scatter_add", sizes, Line,
        [](const Tensor& x) { return ScatterAdd(x, 0, (Abs(x) * 10).To(kS64), x); }},
       {"fft", {1 << 8, 1 << 12, 1 << 15}, Line, [](const Tensor& x) { return fft::Fft(x); }},
