@@ -171,6 +171,44 @@ CollectiveCost PermuteCost(const Collective& collective, double operand_bytes, c
   return {.bytes = sends ? operand_bytes : 0, .seconds = routes.Seconds(operand_bytes)};
 }
 
+// The costs of a run's collectives, of which each is computed until they were too many for a daemon that
+// other sessions wait for. Those after are taken to cost per byte what the others of their kind cost.
+class RunCost {
+ public:
+  RunCost(const hlo::Participants& participants, const Network& network)
+      : participants_(participants), network_(network) {}
+
+  CollectiveCost Of(hlo::Instruction i, double operand_bytes) {
+    work_ += static_cast<double>(participants_.count());
+    Sum& sum = sums_[i.opcode()];
+    if (work_ > kParticipantsMax && sum.operand_bytes > 0) {
+      const double part = operand_bytes / sum.operand_bytes;
+      return {.bytes = part * sum.cost.bytes, .seconds = part * sum.cost.seconds};
+    }
+    const absl::StatusOr<Collective> collective = hlo::ReadCollective(i, participants_);
+    if (!collective.ok()) return {};
+    const CollectiveCost cost = CostOn(*collective, operand_bytes, network_);
+    sum.operand_bytes += operand_bytes;
+    sum.cost.bytes += cost.bytes;
+    sum.cost.seconds += cost.seconds;
+    return cost;
+  }
+
+ private:
+  // About a second of work.
+  static constexpr double kParticipantsMax = 1 << 21;
+
+  struct Sum {
+    double operand_bytes = 0;
+    CollectiveCost cost;
+  };
+
+  const hlo::Participants& participants_;
+  const Network& network_;
+  std::map<hlo::Opcode, Sum> sums_;
+  double work_ = 0;
+};
+
 }  // namespace
 
 CollectiveCost CostOn(const Collective& collective, double operand_bytes, const Network& network) {
@@ -208,18 +246,17 @@ double BytesOf(const hlo::Shape& shape) {
 CollectiveCost CostOfRun(const hlo::Module& module, const hlo::Participants& participants,
                          const Network& network) {
   CollectiveCost sum;
+  RunCost each(participants, network);
   const std::vector<double> runs = hlo::RunsOf(module, module.entry_id());
   for (hlo::ComputationId id = 0; id < runs.size(); ++id) {
     const hlo::Computation& computation = module.computation(id);
     for (hlo::NodeId node = 0; node < computation.size() && runs[id] > 0; ++node) {
       const hlo::Instruction i = computation[node];
       if (!hlo::HasTrait(i.opcode(), hlo::kCollective) || hlo::IsCollectiveEnd(i.opcode())) continue;
-      const absl::StatusOr<Collective> collective = hlo::ReadCollective(i, participants);
-      if (!collective.ok()) continue;
       double bytes = 0;
       for (uint32_t operand = 0; operand < i.operand_count(); ++operand)
         bytes += BytesOf(i.operand(operand).shape());
-      const CollectiveCost cost = CostOn(*collective, bytes, network);
+      const CollectiveCost cost = each.Of(i, bytes);
       sum.bytes += runs[id] * cost.bytes;
       sum.seconds += runs[id] * cost.seconds;
     }

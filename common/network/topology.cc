@@ -144,10 +144,10 @@ absl::StatusOr<Network> ParseNetwork(std::string_view text) {
     chips = is_size && chips <= kChipsMax / size ? chips * size : 0;
     shape.push_back(size);
   }
-  if (chips == 0) {
+  if (chips == 0 || text.find(' ') != std::string_view::npos) {
     const auto name = [](std::string* out, const Topology& row) { out->append(row.chip); };
     return InvalidArgument(
-        "%s is not a network: expected a chip (%s) and its shape or number, at most %d, as in v5p:4x4x4",
+        "\"%s\" is not a network: expected a chip (%s) and its shape or number, at most %d, as in v5p:4x4x4",
         text, absl::StrJoin(Topologies(), ", ", name), kChipsMax);
   }
   if (shape.size() == 1 && topology->rank > 1) shape.clear();
@@ -180,8 +180,11 @@ absl::StatusOr<Network> MakeNetwork(const Topology& topology, int64_t chips, con
   const size_t rank = static_cast<size_t>(std::max(topology.rank, 1));
   const int64_t each = Product(network.shape);
   if (network.shape.size() != rank || each < 1 || chips % each != 0) {
-    return InvalidArgument("topology %s of %s: it has %d dimensions, and %d chips are a multiple of it",
-                           absl::StrJoin(network.shape, "x"), topology.chip, rank, chips);
+    return InvalidArgument(
+        "topology %s has %d dimensions and %d chips; one of %s has %d dimensions, and %d chips are a "
+        "multiple of "
+        "its chips",
+        absl::StrJoin(network.shape, "x"), network.shape.size(), each, topology.chip, rank, chips);
   }
   network.domains = chips / each;
   Dims whole;

@@ -3,7 +3,9 @@
 // sizes (peaks/generate.py) and every JAX case, which are small (jax/judge.py).
 //
 //   peak_table                 prints the table
-//   peak_table --check FILE    exits with 1 when FILE has other estimates; the pages depend on the machine
+//   peak_table --of FILE...    prints the estimate of each serialized module, and the largest arrays at its
+//   peak peak_table --check FILE    exits with 1 when FILE has other estimates; the pages depend on the
+//   machine
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -226,10 +228,31 @@ int Check(const std::string& path) {
   return wrong == 0 ? 0 : 1;
 }
 
+// Prints the estimates of modules, and the arrays that a peak consists of.
+int PrintEstimates(const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    const auto module = hlo::FromSerialized(ReadFile(file).value(), {});
+    if (!module.ok()) {
+      std::fprintf(stderr, "peak_table: %s: %s\n", file.c_str(), module.status().ToString().c_str());
+      return 1;
+    }
+    const analysis::Peak peak = analysis::CheckModule(**module, {}, {}).value().fused;
+    std::printf("%s %lld\n", file.c_str(), static_cast<long long>(peak.total()));
+    for (const analysis::Contributor& array : peak.largest) {
+      std::printf("    %12lld %-9s %s until %s\n", static_cast<long long>(array.bytes),
+                  std::string(analysis::Name(array.kind)).c_str(), array.name.c_str(),
+                  array.last_use.c_str());
+    }
+  }
+  return 0;
+}
+
 int Main(const std::vector<std::string>& arguments) {
+  if (arguments.size() > 1 && arguments[0] == "--of")
+    return PrintEstimates({arguments.begin() + 1, arguments.end()});
   if (arguments.size() == 2 && arguments[0] == "--check") return Check(arguments[1]);
   if (!arguments.empty()) {
-    std::fputs("peak_table: peak_table [--check FILE]\n", stderr);
+    std::fputs("peak_table: peak_table [--of FILE... | --check FILE]\n", stderr);
     return 2;
   }
   std::fputs(Text().c_str(), stdout);

@@ -2,7 +2,10 @@
 #include "client/analysis/module/placement.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
+#include "absl/container/flat_hash_set.h"
 #include "client/analysis/module/access.h"
 #include "client/analysis/module/callees_first.h"
 #include "client/analysis/module/dot_operands.h"
@@ -10,7 +13,9 @@
 #include "client/analysis/module/memory/alignment.h"
 #include "client/analysis/module/memory/combine_reductions.h"
 #include "client/analysis/module/memory/copy_insertion.h"
+#include "client/analysis/module/memory/cpu_expansions.h"
 #include "client/analysis/module/memory/cpu_forms.h"
+#include "client/analysis/module/memory/cpu_kernels.h"
 #include "common/base/errors/status.h"
 #include "common/passes/passes.h"
 
@@ -49,10 +54,13 @@ Placement::Placement(const Placements& all, const hlo::Computation& computation)
     : all_(&all),
       computation_(&computation),
       options_(&all.options()),
-      fused_(all.options().fused ? FusedAway(computation, all.options().compiler)
-                                 : std::vector<bool>(computation.size(), false)),
       runs_(computation.size(), false),
       bytes_made_(computation.size(), 0) {
+  if (options_->fused && options_->compiler == Compiler::kXlaCpu)
+    kernels_.emplace(CpuKernels(all.module(), computation));
+  fused_ =
+      options_->fused && !kernels_ ? FusedAway(computation) : std::vector<bool>(computation.size(), false);
+  for (NodeId node = 0; kernels_ && node < computation.size(); ++node) fused_[node] = kernels_->inside(node);
   for (NodeId node = 0; node < computation.size(); ++node) values_.push_back(Place(computation[node]));
 }
 
@@ -64,7 +72,8 @@ Value Placement::Place(Instruction i) {
     return leaves;
   }
   if (i.opcode() == hlo::kGetTupleElement) return Element(i);
-  if (IsAlias(i.opcode())) return values_[i.operands()[0]];
+  if (IsAlias(i.opcode()) && !IsStored(i)) return values_[i.operands()[0]];
+  if (fused_[i.id()] && kernels_) return Value(1);  // Only its kernels read its operands.
   if (fused_[i.id()]) {
     if (Sources sources = ReadBy(i); sources.size() <= kSourcesMax) return {std::move(sources)};
     fused_[i.id()] = false;
@@ -97,6 +106,13 @@ bool Placement::Stays(Instruction i, size_t leaf) const {
   return i.opcode() == hlo::kWhile && all_->KeepsLeaf(i.called()[0], leaf);
 }
 
+// Returns true for an alias that is the result of a kernel, of what is computed inside.
+bool Placement::IsStored(Instruction alias) const {
+  return kernels_ && !fused_[alias.id()] &&
+         std::ranges::any_of(kernels_->members(alias.id()),
+                             [&](NodeId member) { return !IsAlias((*computation_)[member].opcode()); });
+}
+
 Value Placement::Element(Instruction get) const {
   const hlo::Shape& whole = get.operand(0).shape();
   const auto index = static_cast<size_t>(get.attributes<hlo::TupleIndexAttributes>().index);
@@ -106,7 +122,58 @@ Value Placement::Element(Instruction get) const {
   return Value(begin, begin + static_cast<ptrdiff_t>(hlo::Leaves(get.shape()).size()));
 }
 
+namespace {
+
+// The way in which a kernel reads something.
+struct Reading {
+  bool aligned = true;
+  int64_t bytes_max = 0;
+};
+
+void Add(const Source& source, Sources& sources) {
+  const auto known = std::ranges::find(sources, source.buffer, &Source::buffer);
+  if (known == sources.end()) return sources.push_back(source);
+  known->read = std::max(known->read, source.read);
+  known->aligned = known->aligned && source.aligned;
+}
+
+}  // namespace
+
+// Follows the kernel from its result to what it reads; operands have smaller numbers than their users.
+Sources Placement::ReadByKernel(Instruction i) const {
+  std::map<NodeId, Reading, std::greater<>> open = {{i.id(), {true, INT64_MAX}}};
+  const std::vector<NodeId>& all = kernels_->members(i.id());
+  const absl::flat_hash_set<NodeId> members(all.begin(), all.end());
+  Sources sources;
+  for (; !open.empty(); open.erase(open.begin())) {
+    const Instruction at = (*computation_)[open.begin()->first];
+    const Reading reading = open.begin()->second;
+    for (uint32_t index = 0; index < at.operand_count(); ++index) {
+      const NodeId operand = at.operands()[index];
+      const Access access = AccessOf(at, index);
+      const bool updated = access == Access::kUpdated && at.id() == i.id();
+      const bool aligned = reading.aligned && hlo::HasTrait(at.opcode(), hlo::kElementwise) &&
+                           at.operand(index).shape().dims == at.shape().dims;
+      const int64_t most = access == Access::kPart
+                               ? std::min(reading.bytes_max, options_->BytesOf(at.shape()))
+                               : reading.bytes_max;
+      if (members.contains(operand)) {
+        const auto [other, is_new] = open.try_emplace(operand, Reading{aligned, most});
+        if (is_new) continue;
+        other->second = {other->second.aligned && aligned, std::max(other->second.bytes_max, most)};
+        continue;
+      }
+      for (const Source& source : values_[operand][0])
+        Add({source.buffer, updated ? 0 : std::min(source.read, most),
+             (updated || aligned) && source.aligned},
+            sources);
+    }
+  }
+  return sources;
+}
+
 Sources Placement::ReadBy(Instruction i) const {
+  if (kernels_ && !kernels_->members(i.id()).empty()) return ReadByKernel(i);
   Sources sources;
   const bool elementwise = hlo::HasTrait(i.opcode(), hlo::kElementwise);
   for (uint32_t operand = 0; operand < i.operand_count(); ++operand) {
@@ -117,14 +184,7 @@ Sources Placement::ReadBy(Instruction i) const {
         int64_t read = source.read;
         if (access == Access::kPart) read = std::min(read, options_->BytesOf(i.shape()));
         if (access == Access::kUpdated) read = 0;
-        const auto same = [&](const Source& known) { return known.buffer == source.buffer; };
-        const auto known = std::find_if(sources.begin(), sources.end(), same);
-        if (known == sources.end()) {
-          sources.push_back({source.buffer, read, aligned && source.aligned});
-        } else {
-          known->read = std::max(known->read, read);
-          known->aligned = known->aligned && aligned && source.aligned;
-        }
+        Add({source.buffer, read, aligned && source.aligned}, sources);
       }
     }
   }
@@ -151,7 +211,8 @@ absl::StatusOr<std::unique_ptr<hlo::Module>> Canonical(const hlo::Module& module
   ASSIGN_OR_RETURN(const std::unique_ptr<hlo::Module> canonical, passes::RunPipeline(*own));
   std::unique_ptr<hlo::Module> copied = WithDotCopies(*canonical, compiler);
   if (compiler != Compiler::kXlaCpu) return copied;
-  const std::unique_ptr<hlo::Module> combined = WithCombinedReductions(*WithCpuForms(*copied));
+  const std::unique_ptr<hlo::Module> combined =
+      WithCombinedReductions(*WithCpuExpansions(*WithCpuForms(*copied)));
   return WithArgumentCopies(*combined, {.compiler = compiler});
 }
 

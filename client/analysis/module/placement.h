@@ -10,6 +10,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
+#include "client/analysis/module/memory/kernel_graph.h"
 #include "common/hlo/module.h"
 
 namespace hlod::analysis {
@@ -75,6 +76,8 @@ class Placement {
   bool runs(hlo::NodeId node) const { return runs_[node]; }
   // Returns true when the instruction is computed inside its users.
   bool fused_away(hlo::NodeId node) const { return fused_[node]; }
+  // Returns the kernels in which XLA's CPU backend runs the computation; null for others, and without fusion.
+  const KernelGraph* kernels() const { return kernels_ ? &*kernels_ : nullptr; }
   // Returns the bytes of the buffers that an instruction makes.
   int64_t BytesMadeBy(hlo::NodeId node) const { return bytes_made_[node]; }
   // Returns the buffers that an instruction reads, each once.
@@ -85,10 +88,13 @@ class Placement {
   Value Element(hlo::Instruction get) const;
   Value Allocate(hlo::Instruction i);
   bool Stays(hlo::Instruction i, size_t leaf) const;
+  bool IsStored(hlo::Instruction alias) const;
+  Sources ReadByKernel(hlo::Instruction i) const;
 
   const Placements* all_;
   const hlo::Computation* computation_;
   const PlacementOptions* options_;
+  std::optional<KernelGraph> kernels_;
   std::vector<bool> fused_, runs_;   // Flags by instruction.
   std::vector<int64_t> bytes_made_;  // By instruction.
   std::vector<Buffer> buffers_;

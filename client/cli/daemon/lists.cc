@@ -33,7 +33,8 @@ void PrintAmounts(const SessionStats& stats) {
   std::printf("executes          %s in %s, after %s of waiting for a device\n", N(stats.executes).c_str(),
               Seconds(stats.execute_us).c_str(), Seconds(stats.queue_us).c_str());
   if (stats.network_us > 0)
-    std::printf("network           %s modelled, beside these\n", Seconds(stats.network_us).c_str());
+    std::printf("network           %s modelled, beside these\n",
+                absl::FormatDuration(absl::Microseconds(stats.network_us)).c_str());
   std::printf("refused by daemon %s\n", N(stats.refused_reads).c_str());
   std::printf("failed commands   %s\n", N(stats.failed_commands).c_str());
   std::printf("live              %s in %s buffers, %s placeholders\n", Bytes(stats.live_bytes).c_str(),

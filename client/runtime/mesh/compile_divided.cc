@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "client/partition/partition.h"
 #include "client/runtime/mesh/divided_program.h"
 #include "client/runtime/preflight/abstract_session.h"
@@ -15,29 +17,43 @@
 namespace hlod::runtime {
 namespace {
 
-// Returns the shapes of the arrays that a program takes, or gives. UNIMPLEMENTED for tuples as parameters.
+// The arrays that a program takes, or gives: in errors "Argument" or "Result".
+struct Side {
+  const char* name;
+  const std::string& program;
+};
+
+// Returns the shapes of the arrays of one side. UNIMPLEMENTED for arrays without a fixed size.
 absl::StatusOr<std::vector<Shape>> ShapesOf(const std::vector<hlo::FlatSignature::Leaf>& leaves,
-                                            size_t expected, const std::string& program) {
+                                            size_t expected, const Side& side) {
   std::vector<Shape> shapes;
   for (const hlo::FlatSignature::Leaf& leaf : leaves) {
     if (!leaf.shape.IsArray() || leaf.shape.HasDynamicDimension()) {
       return Unimplemented(
-          "%s takes or gives a %s, which is not divided among devices: only arrays of fixed size are.",
-          program, hlo::ToStringNoLayout(leaf.shape));
+          "%s %d of %s is %s, which is not divided among devices: only arrays of fixed size are.", side.name,
+          shapes.size(), side.program, hlo::ToStringNoLayout(leaf.shape));
     }
     shapes.push_back(leaf.shape);
   }
-  if (shapes.size() != expected)
-    return Unimplemented("%s takes or gives tuples, whose elements' shardings are not known.", program);
+  if (shapes.size() != expected) {
+    return Unimplemented("%s has shardings of %d arrays for its %d %ss.", side.program, expected,
+                         shapes.size(), absl::AsciiStrToLower(side.name));
+  }
   return shapes;
 }
 
 absl::StatusOr<std::vector<Division>> DivisionsOf(const std::vector<Shape>& shapes,
-                                                  const std::vector<std::string>& shardings,
-                                                  const Mesh& mesh) {
+                                                  const std::vector<std::string>& shardings, const Mesh& mesh,
+                                                  const Side& side) {
   std::vector<Division> divisions;
   for (size_t i = 0; i < shapes.size(); ++i) {
-    ASSIGN_OR_RETURN(divisions.emplace_back(), DivisionOf(shapes[i], shardings[i], mesh.devices()));
+    absl::StatusOr<Division> division = DivisionOf(shapes[i], shardings[i], mesh.devices());
+    if (!division.ok()) {
+      return absl::Status(division.status().code(),
+                          absl::StrCat(side.name, " ", i, " of ", side.program, ", ",
+                                       hlo::ToStringNoLayout(shapes[i]), ": ", division.status().message()));
+    }
+    divisions.push_back(*std::move(division));
   }
   return divisions;
 }
@@ -74,10 +90,12 @@ absl::StatusOr<Executable> CompileForOne(const std::shared_ptr<Session>& session
   const hlo::FlatSignature signature(whole.entry());
   auto divided = std::make_shared<DividedProgram>(DividedProgram{.mesh = *options.mesh});
   const std::vector<std::string> undivided(std::max(signature.arguments.size(), signature.results.size()));
-  ASSIGN_OR_RETURN(divided->takes, ShapesOf(signature.arguments, signature.arguments.size(), whole.name()));
-  ASSIGN_OR_RETURN(divided->gives, ShapesOf(signature.results, signature.results.size(), whole.name()));
-  ASSIGN_OR_RETURN(divided->arguments, DivisionsOf(divided->takes, undivided, *options.mesh));
-  ASSIGN_OR_RETURN(divided->results, DivisionsOf(divided->gives, undivided, *options.mesh));
+  const std::string name = whole.name();
+  const Side takes{"Argument", name}, gives{"Result", name};
+  ASSIGN_OR_RETURN(divided->takes, ShapesOf(signature.arguments, signature.arguments.size(), takes));
+  ASSIGN_OR_RETURN(divided->gives, ShapesOf(signature.results, signature.results.size(), gives));
+  ASSIGN_OR_RETURN(divided->arguments, DivisionsOf(divided->takes, undivided, *options.mesh, takes));
+  ASSIGN_OR_RETURN(divided->results, DivisionsOf(divided->gives, undivided, *options.mesh, gives));
   ASSIGN_OR_RETURN(Executable executable,
                    CompileBytes(session, &whole, hlo::Serialize(whole), options.describe, caller));
   executable.internal_state()->divided = std::move(divided);
@@ -109,11 +127,13 @@ absl::StatusOr<Executable> DivideAndCompile(const std::shared_ptr<Session>& sess
   auto divided = std::make_shared<DividedProgram>(DividedProgram{.mesh = MeshOf(parts, asked)});
   RETURN_IF_ERROR(CheckMesh(divided->mesh, *session, name));
   const hlo::FlatSignature signature(whole->entry());
-  ASSIGN_OR_RETURN(divided->takes, ShapesOf(signature.arguments, parts.parameter_op_shardings.size(), name));
-  ASSIGN_OR_RETURN(divided->gives, ShapesOf(signature.results, parts.result_op_shardings.size(), name));
+  const Side takes{"Argument", name}, gives{"Result", name};
+  ASSIGN_OR_RETURN(divided->takes, ShapesOf(signature.arguments, parts.parameter_op_shardings.size(), takes));
+  ASSIGN_OR_RETURN(divided->gives, ShapesOf(signature.results, parts.result_op_shardings.size(), gives));
   ASSIGN_OR_RETURN(divided->arguments,
-                   DivisionsOf(divided->takes, parts.parameter_op_shardings, divided->mesh));
-  ASSIGN_OR_RETURN(divided->results, DivisionsOf(divided->gives, parts.result_op_shardings, divided->mesh));
+                   DivisionsOf(divided->takes, parts.parameter_op_shardings, divided->mesh, takes));
+  ASSIGN_OR_RETURN(divided->results,
+                   DivisionsOf(divided->gives, parts.result_op_shardings, divided->mesh, gives));
   ASSIGN_OR_RETURN(
       Executable executable,
       CompileBytes(session, parts.module.get(), hlo::Serialize(*parts.module), options.describe, caller));

@@ -209,6 +209,36 @@ ENTRY e {
   EXPECT_EQ(Must(results[1].ToLiteral()), Literal::Array<float>({4, 2}, {2, 4, 6, 8, 10, 12, 14, 16}));
 }
 
+TEST_F(MeshPrograms, ElementsOfTuplesAreCutEachByItsSharding) {
+  SKIP_WITHOUT_PARTITIONER();
+  const Executable sum = Must(client_->CompileText(R"(HloModule sum
+ENTRY e {
+  p = (f32[4,2], f32[4,2]) parameter(0), sharding={{devices=[2,1]0,1}, {replicated}}
+  a = f32[4,2] get-tuple-element(p), index=0
+  b = f32[4,2] get-tuple-element(p), index=1
+  ROOT r = f32[4,2] subtract(a, b), sharding={devices=[2,1]0,1}
+}
+)",
+                                                   {.mesh = Mesh({{"data", 2}})}));
+  ASSERT_EQ(sum.argument_shapes().size(), 2u);
+  const std::vector<Buffer> results =
+      Must(sum.Execute({X(), Literal::Array<float>({4, 2}, {0, 1, 0, 1, 0, 1, 0, 1})}));
+  EXPECT_EQ(Must(results[0].ToLiteral()), Literal::Array<float>({4, 2}, {1, 1, 3, 3, 5, 5, 7, 7}));
+}
+
+TEST_F(MeshPrograms, AShardingThatDoesNotDivideNamesTheArgument) {
+  SKIP_WITHOUT_PARTITIONER();
+  const auto compiled = client_->CompileText(R"(HloModule sum
+ENTRY e {
+  a = f32[4,2] parameter(0), sharding={devices=[2,1]0,1}
+  b = f32[4,2] parameter(1), sharding={maximal device=1}
+  ROOT r = f32[4,2] add(a, b), sharding={devices=[2,1]0,1}
+}
+)",
+                                             {.mesh = Mesh({{"data", 2}})});
+  EXPECT_THAT(Text(compiled.status()), HasSubstr("Argument 1 of sum, f32[4,2]: A sharding of type MAXIMAL"));
+}
+
 TEST_F(MeshPrograms, WrongMeshesAreSentences) {
   EXPECT_THAT(Text(client_->CompileText(kProgram, {.mesh = Mesh({{"data", 4}, {"model", 2}})}).status()),
               AllOf(HasSubstr("8 devices (data=4,model=2)"), HasSubstr("the daemon has 4")));

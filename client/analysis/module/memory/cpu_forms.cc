@@ -43,6 +43,37 @@ NodeId WideDot(passes::ComputationCopy& copy, Instruction dot) {
   return Converted(copy, dot, made, dot.shape().type);
 }
 
+hlo::Shape Wide(hlo::Shape shape) {
+  for (hlo::Shape& element : shape.tuple) element = Wide(element);
+  if (shape.type == hlo::kBF16) shape.type = hlo::kF32;
+  return shape;
+}
+
+bool HasBF16(const hlo::Shape& shape) { return Wide(shape) != shape; }
+
+// Appends an instruction that computes in f32 what `old` does in bf16.
+NodeId Widened(passes::ComputationCopy& copy, Instruction old) {
+  std::vector<NodeId> operands, elements;
+  for (const NodeId operand : old.operands()) {
+    const NodeId node = copy.node(operand);
+    const bool narrow = copy.to()[node].shape().type == hlo::kBF16;
+    operands.push_back(narrow ? Converted(copy, old, node, hlo::kF32) : node);
+  }
+  std::vector<hlo::ComputationId> called;
+  for (const hlo::ComputationId callee : old.called()) called.push_back(copy.computation(callee));
+  const NodeId made = copy.to().Append(old.opcode(), copy.tables().Intern(Wide(old.shape())),
+                                       old.attributes_id(), operands, called);
+  copy.to().ShareNotes(made, old.computation(), old.id());
+  if (old.shape().IsArray()) return Converted(copy, old, made, hlo::kBF16);
+  for (size_t i = 0; i < old.shape().tuple.size(); ++i) {
+    const hlo::Shape element = copy.to()[made].shape().tuple[i];
+    const NodeId wide = copy.Replace(old, hlo::kGetTupleElement, copy.tables().Intern(element),
+                                     hlo::TupleIndexAttributes{static_cast<int64_t>(i)}, {made});
+    elements.push_back(Converted(copy, old, wide, old.shape().tuple[i].type));
+  }
+  return copy.Replace(old, hlo::kTuple, old.shape_id(), hlo::NoAttributes{}, elements);
+}
+
 // Appends an all-to-all of slices in place of one of an array.
 NodeId InPieces(passes::ComputationCopy& copy, Instruction old) {
   hlo::CollectiveAttributes attributes = old.attributes<hlo::CollectiveAttributes>();
@@ -79,6 +110,12 @@ std::unique_ptr<hlo::Module> WithCpuForms(const hlo::Module& module) {
     switch (i.opcode()) {
       case hlo::kDot:
         if (IsNarrowFloat(i.shape().type)) return WideDot(copy, i);
+        break;
+      case hlo::kScatter:
+      case hlo::kSelectAndScatter:
+      case hlo::kReduceWindow:
+      case hlo::kSort:
+        if (HasBF16(i.shape())) return Widened(copy, i);
         break;
       case hlo::kAllGather:
         if (IsDivided(i) && i.attributes<hlo::CollectiveAttributes>().dimensions[0] != 0)

@@ -38,15 +38,11 @@ Lives::Lives(const Placement& placement, Schedule schedule, bool carries)
   for (size_t at = schedule_.order.size(); at-- > 0;) ShareInPlace(computation_[schedule_.order[at]]);
 }
 
-// Keeps the operands alive until `i`. Tuples and their elements do not read arrays.
+// Keeps what `i` reads alive until then.
 void Lives::Use(Instruction i) {
-  if (i.opcode() == hlo::kTuple || i.opcode() == hlo::kGetTupleElement || IsAlias(i.opcode())) return;
-  for (const NodeId operand : i.operands()) {
-    for (const Sources& leaf : placement_.value(operand)) {
-      for (const Source& source : leaf)
-        At(source.buffer).last_use = std::max(At(source.buffer).last_use, schedule_.positions[i.id()]);
-    }
-  }
+  if (!placement_.runs(i.id())) return;
+  for (const Source& source : placement_.ReadBy(i))
+    At(source.buffer).last_use = std::max(At(source.buffer).last_use, schedule_.positions[i.id()]);
 }
 
 // Keeps the results alive to the end. They are in the caller's memory; those of a loop's body are in the
@@ -79,11 +75,26 @@ void Lives::ShareInPlace(Instruction i) {
       TakeOver(result, placement_.value(i.operands()[0])[leaf], /*must=*/true);
       continue;
     }
+    if (const KernelGraph* kernels = placement_.kernels(); kernels && !kernels->members(i.id()).empty()) {
+      ShareInKernel(i, result);
+      continue;
+    }
     for (uint32_t index = 0; index < i.operand_count() && !At(result).in_place; ++index) {
       if (!MayShare(i, index, leaf)) continue;
       for (const Sources& sources : placement_.value(i.operands()[index]))
         TakeOver(result, sources, AccessOf(i, index) == Access::kUpdated);
     }
+  }
+}
+
+// Gives the result of a kernel of several instructions the memory of what it reads element by element, or
+// updates.
+void Lives::ShareInKernel(Instruction i, BufferId result) {
+  const bool updates = i.operand_count() > 0 && AccessOf(i, 0) == Access::kUpdated;
+  if (updates) TakeOver(result, placement_.value(i.operands()[0])[0], /*must=*/true);
+  for (const Source& source : placement_.ReadBy(i)) {
+    if (At(result).in_place) return;
+    TakeOver(result, {source}, /*must=*/false);
   }
 }
 

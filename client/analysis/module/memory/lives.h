@@ -40,6 +40,7 @@ class Lives {
   void Use(hlo::Instruction i);
   void KeepResults(bool carries);
   void ShareInPlace(hlo::Instruction i);
+  void ShareInKernel(hlo::Instruction i, BufferId result);
   void TakeOver(BufferId result, const Sources& operand, bool must);
 
   const Placement& placement_;

@@ -6,8 +6,6 @@
 #include <queue>
 #include <utility>
 
-#include "client/analysis/module/fusion_model.h"
-
 namespace hlod::analysis {
 namespace {
 
@@ -24,8 +22,14 @@ ScheduleGraph::ScheduleGraph(const Placement& placement) : placement_(placement)
   present_.resize(computation.size());
   operands_.resize(computation.size());
   users_.resize(computation.size());
+  const KernelGraph* const kernels = placement.kernels();
   for (NodeId node = 0; node < computation.size(); ++node) {
     present_[node] = !placement.fused_away(node);
+    if (kernels != nullptr) {
+      if (present_[node]) operands_[node] = kernels->reads(node);
+      if (present_[node]) users_[node] = kernels->users(node);
+      continue;
+    }
     for (const NodeId operand : computation[node].operands()) {
       if (present_[operand]) InsertOnce(operands_[node], operand);
       else
@@ -34,23 +38,6 @@ ScheduleGraph::ScheduleGraph(const Placement& placement) : placement_(placement)
     if (!present_[node]) continue;
     for (const NodeId operand : operands_[node]) users_[operand].push_back(node);
   }
-  if (placement.compiler() != Compiler::kXlaCpu) return;
-  for (std::vector<NodeId>& users : users_) {
-    std::stable_sort(users.begin(), users.end(), [&](NodeId a, NodeId b) { return AgeOf(a) < AgeOf(b); });
-  }
-}
-
-// XLA's CPU backend replaces instructions in passes, and what replaces a user is appended to the users of its
-// operands: first the products and sums of its library, then fusions, from the program's end to its
-// beginning, at last the single instructions that are made fusions of their own.
-std::pair<int, int64_t> ScheduleGraph::AgeOf(NodeId node) const {
-  const hlo::Instruction i = placement_.computation()[node];
-  if (i.opcode() == hlo::kDot) return {IsOfCpuLibrary(i) ? 1 : 0, node};
-  const bool fuses = std::any_of(i.operands().begin(), i.operands().end(),
-                                 [&](NodeId operand) { return !present_[operand]; });
-  if (i.opcode() == hlo::kReduce && i.shape().type == hlo::kF32) return {1, node};
-  if (!IsFusible(i.opcode())) return {0, node};
-  return fuses ? std::pair(2, -static_cast<int64_t>(node)) : std::pair(3, static_cast<int64_t>(node));
 }
 
 Schedule ScheduleGraph::In(Order order) const {

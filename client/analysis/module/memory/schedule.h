@@ -31,8 +31,6 @@ class ScheduleGraph {
   Schedule In(Order order) const;
 
  private:
-  // Returns a number by which users of one value are ordered.
-  std::pair<int, int64_t> AgeOf(hlo::NodeId node) const;
   std::vector<hlo::NodeId> BreadthFirst() const;
   std::vector<hlo::NodeId> DepthFirst() const;
   std::vector<hlo::NodeId> Greedy() const;
@@ -41,7 +39,7 @@ class ScheduleGraph {
   std::vector<bool> present_;                       // By instruction.
   // The instructions that each instruction waits for, each once.
   std::vector<std::vector<hlo::NodeId>> operands_;
-  std::vector<std::vector<hlo::NodeId>> users_;     // By instruction, in the order of the text.
+  std::vector<std::vector<hlo::NodeId>> users_;  // By instruction, in the compiler's order.
 };
 
 }  // namespace hlod::analysis
