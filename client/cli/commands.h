@@ -162,6 +162,10 @@ struct TopOptions {
 absl::Status Top(const CommonOptions& common, const TopOptions& options);
 absl::Status ShowStats(const CommonOptions& common);
 
+// Says what is missing or wrong on this machine: the daemon that programs find, the one that they start,
+// processor, memory, limits, jaxlib. kFailed when something is wrong.
+absl::StatusOr<CheckOutcome> Examine(const CommonOptions& common);
+
 // Measures `count` round trips of the wire, at least one.
 absl::Status Ping(const CommonOptions& common, int count);
 

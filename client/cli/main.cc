@@ -55,6 +55,7 @@ constexpr hlod::cli::Command kCommands[] = {
     {"stats", "Print the daemon's totals", &hlod::cli::AddStats},
     {"top", "Show what the daemon does, live", &hlod::cli::AddTop},
     {"ping", "Measure the wire's round trip", &hlod::cli::AddPing},
+    {"doctor", "Say what is missing or wrong on this machine, and what to do", &hlod::cli::AddDoctor},
     {"help", "Print the keys of --json: hloctl help json", &hlod::cli::AddHelp},
 };
 

@@ -12,7 +12,7 @@ namespace hlod::cli {
 
 const char kFooter[] = R"(
 hloctl connects to the daemon at --address, else at $HLOD_ADDRESS, else to the user's running daemon; `run`,
-`profile`, `replay` and `ping` start a private one when there is none. `check`, `check-module`, `convert`,
+`profile`, `replay`, `ping` and `doctor` start a private one when there is none. `check`, `check-module`, `convert`,
 `partition` and `graphs --from-torch-xla` do not need a daemon. `partition` and `check --mesh` run XLA's partitioner in
 Python: $HLOD_PYTHON, $VIRTUAL_ENV or python3 needs jaxlib.
 
@@ -25,6 +25,7 @@ Exit codes:
   3  There is no daemon, or it ended.
   4  The module or program that `check` checks exceeds its budget, does not fit its target, or is so close to the
      target's limit that the limit is within the error bar of the estimate; nothing that `check --search` tried fits.
+     `doctor` found something wrong.
   5  The program that `check` ran read a value that does not exist, before the end of its first step or of step
      --steps, and nothing failed before that.
   6  The module or program that `check` checks is for several chips and could not be partitioned: it may fit
@@ -139,6 +140,7 @@ constexpr JsonObject kJsonObjects[] = {
 #include "common/base/stats.inc"
      "totals (a session part)"},
     {"ping", "daemon address count min_us median_us max_us"},
+    {"doctor", "findings[grade what found advice] (grade: good, note or wrong)"},
     {"an error", "error{code kind message handle shape}; also for a wrong command line"},
 };
 

@@ -98,6 +98,8 @@ Action AddPing(CLI::App& command, OptionWords) {
   };
 }
 
+Action AddDoctor(CLI::App&, OptionWords) { return &Examine; }
+
 Action AddHelp(CLI::App& command, OptionWords) {
   command.add_option("topic", "json: the keys of --json")->required()->check(CLI::IsMember({"json"}));
   return [](const CommonOptions&) -> absl::StatusOr<CheckOutcome> {

@@ -1,0 +1,105 @@
+// hloctl doctor: says what is missing or wrong on this machine, and what to do.
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+#include "client/cli/commands.h"
+#include "client/cli/doctor/finding.h"
+#include "client/cli/print/json.h"
+#include "client/cli/print/table.h"
+#include "common/base/errors/status.h"
+
+namespace hlod::cli {
+namespace {
+
+constexpr char kPrivate[] = "private";
+
+// Connects, and describes the daemon: its version, address and round trip.
+absl::StatusOr<std::string> Describe(const ConnectOptions& options) {
+  ASSIGN_OR_RETURN(const Client client, Client::Connect(options));
+  const ClosedAtEnd close(client);
+  absl::Duration least = absl::InfiniteDuration();
+  for (int i = 0; i < 5; ++i) {
+    ASSIGN_OR_RETURN(const absl::Duration round_trip, client.Ping());
+    least = std::min(least, round_trip);
+  }
+  const std::string place = options.address == kPrivate ? "" : " at " + client.address();
+  return absl::StrCat(client.daemon(), place, ", round trip ", absl::ToInt64Microseconds(least), " us");
+}
+
+// Returns the finding about the daemon that programs of this user find.
+Finding ExamineDaemon(const CommonOptions& common) {
+  ConnectOptions options = common.connect;
+  options.private_daemon = false;
+  const absl::StatusOr<std::string> found = Describe(options);
+  if (found.ok()) return {.what = "daemon", .found = *found};
+  const char* const variable = std::getenv("HLOD_ADDRESS");
+  const bool named = !options.address.empty() || variable != nullptr;
+  const std::string text(FromAbsl(found.status().message()));
+  if (!named && KindOf(found.status()) == ErrorKind::kLostSession)
+    return {Grade::kNote, "daemon", text, "Each program starts a private daemon."};
+  return {Grade::kWrong, "daemon", text,
+          !options.address.empty() ? "Give another --address, or start a daemon there."
+          : named                  ? "Change or unset HLOD_ADDRESS."
+                                   : "Ask who runs this daemon, or set HLOD_ADDRESS to another one."};
+}
+
+// Returns the finding about the daemon that a program starts for itself when none is running.
+Finding ExaminePrivateDaemon() {
+  ConnectOptions options;
+  options.address = kPrivate;
+  const absl::StatusOr<std::string> found = Describe(options);
+  if (found.ok()) return {.what = "private daemon", .found = *found};
+  return {Grade::kWrong, "private daemon", std::string(FromAbsl(found.status().message())),
+          "Install hlod, or set HLOD_DAEMON to its program."};
+}
+
+const char* NameOf(Grade grade) {
+  switch (grade) {
+    case Grade::kGood: return "good";
+    case Grade::kNote: return "note";
+    case Grade::kWrong: return "wrong";
+  }
+  return "";
+}
+
+void Print(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    absl::StrAppend(&text, absl::StrFormat("%-5s  ", NameOf(finding.grade)), finding.what, ": ",
+                    finding.found, "\n");
+    if (!finding.advice.empty()) absl::StrAppend(&text, "         ", finding.advice, "\n");
+  }
+  Show(text);
+}
+
+Json ToJson(const std::vector<Finding>& findings) {
+  Json list = Json::array();
+  for (const Finding& finding : findings) {
+    list.push_back({{"grade", NameOf(finding.grade)},
+                    {"what", finding.what},
+                    {"found", finding.found},
+                    {"advice", finding.advice}});
+  }
+  return {{"findings", std::move(list)}};
+}
+
+}  // namespace
+
+absl::StatusOr<CheckOutcome> Examine(const CommonOptions& common) {
+  std::vector<Finding> findings = {ExamineDaemon(common), ExaminePrivateDaemon()};
+  for (Finding& finding : ExamineMachine()) findings.push_back(std::move(finding));
+  findings.push_back(ExaminePartitioner());
+  if (common.json) Show(Dump(ToJson(findings)) + "\n");
+  else Print(findings);
+  bool good = true;
+  for (const Finding& finding : findings) good = good && finding.grade != Grade::kWrong;
+  return good ? CheckOutcome::kPassed : CheckOutcome::kFailed;
+}
+
+}  // namespace hlod::cli
