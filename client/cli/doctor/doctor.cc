@@ -78,7 +78,7 @@ void Print(const std::vector<Finding>& findings) {
   Show(text);
 }
 
-Json ToJson(const std::vector<Finding>& findings) {
+Json FindingsToJson(const std::vector<Finding>& findings) {
   Json list = Json::array();
   for (const Finding& finding : findings) {
     list.push_back({{"grade", NameOf(finding.grade)},
@@ -95,7 +95,7 @@ absl::StatusOr<CheckOutcome> Examine(const CommonOptions& common) {
   std::vector<Finding> findings = {ExamineDaemon(common), ExaminePrivateDaemon()};
   for (Finding& finding : ExamineMachine()) findings.push_back(std::move(finding));
   findings.push_back(ExaminePartitioner());
-  if (common.json) Show(Dump(ToJson(findings)) + "\n");
+  if (common.json) Show(Dump(FindingsToJson(findings)) + "\n");
   else Print(findings);
   bool good = true;
   for (const Finding& finding : findings) good = good && finding.grade != Grade::kWrong;
