@@ -1,6 +1,5 @@
 // hloctl doctor: says what is missing or wrong on this machine, and what to do.
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,15 +37,11 @@ Finding ExamineDaemon(const CommonOptions& common) {
   options.private_daemon = false;
   const absl::StatusOr<std::string> found = Describe(options);
   if (found.ok()) return {.what = "daemon", .found = *found};
-  const char* const variable = std::getenv("HLOD_ADDRESS");
-  const bool named = !options.address.empty() || variable != nullptr;
   const std::string text(FromAbsl(found.status().message()));
-  if (!named && KindOf(found.status()) == ErrorKind::kLostSession)
-    return {Grade::kNote, "daemon", text, "Each program starts a private daemon."};
+  options.private_daemon = true;
+  if (Describe(options).ok()) return {Grade::kNote, "daemon", text, "Each program starts a private daemon."};
   return {Grade::kWrong, "daemon", text,
-          !options.address.empty() ? "Give another --address, or start a daemon there."
-          : named                  ? "Change or unset HLOD_ADDRESS."
-                                   : "Ask who runs this daemon, or set HLOD_ADDRESS to another one."};
+          "Give another address (--address, HLOD_ADDRESS), or start a daemon there."};
 }
 
 // Returns the finding about the daemon that a program starts for itself when none is running.

@@ -13,7 +13,7 @@ struct Finding {
   Grade grade = Grade::kGood;
   std::string what;    // "memory"
   std::string found;   // "23.4 GiB, 21.0 GiB available"
-  std::string advice;  // What to do; empty when there is nothing to do.
+  std::string advice;  // Empty when there is nothing to do.
 };
 
 // Return findings about the machine: processor, memory, limits of this user.

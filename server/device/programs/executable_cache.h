@@ -147,8 +147,8 @@ class ExecutableCache {
   // Returns a program that was compiled before, or null.
   std::shared_ptr<Executable> Find(const Digest& digest);
 
-  // Counts programs that a session has freed, and their bytes. From time to time it evicts, on a compile thread,
-  // the programs beyond the bounds on those that no session holds: nobody is charged for them.
+  // Counts programs that a session has freed, and their bytes. From time to time it evicts, on a compile
+  // thread, the programs beyond the bounds on those that no session holds: nobody is charged for them.
   void CountFreed(uint64_t session, int64_t programs, int64_t bytes);
   // Evicts them now. The end of a session calls it.
   void Trim();

@@ -23,7 +23,7 @@ TEST_F(Hloctl, DoctorFindsTheDaemonAndTheMachine) {
        {"processor", "memory", "huge pages", "descriptors", "threads", "shared memory", "partitioner"}) {
     const nlohmann::json finding = FindingOf(report, what);
     ASSERT_FALSE(finding.is_null()) << what << " is missing: " << report;
-    // What is not good has advice.
+    // Only a good one has no advice.
     EXPECT_EQ(finding["grade"] == "good", finding["advice"] == "") << finding;
   }
   EXPECT_EQ(Run("doctor").code, 0);
