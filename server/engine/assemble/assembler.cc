@@ -160,6 +160,10 @@ bool Assembler::Next(AssemblyJob& job) {
   return true;
 }
 
+// The time to choose registers grows with the square of their number, and nothing can stop it: this many take
+// about half a second. Programs with more stay interpreted, so that one does not keep the thread from others'.
+constexpr size_t kRegistersMax = 2500;
+
 template <typename Emit>
 std::shared_ptr<const void> Assembler::Finished(int64_t bytes_max, int64_t* bytes, Emit emit) {
   if (!Supported()) return nullptr;
@@ -171,6 +175,7 @@ std::shared_ptr<const void> Assembler::Finished(int64_t bytes_max, int64_t* byte
   compiler.addDiagnosticOptions(asmjit::DiagnosticOptions::kValidateAssembler |
                                 asmjit::DiagnosticOptions::kValidateIntermediate);
   if (!emit(compiler) || latch.failed()) return nullptr;
+  if (compiler.virtRegs().size() > kRegistersMax) return nullptr;
   if (compiler.finalize() != asmjit::kErrorOk || latch.failed()) return nullptr;
   if (static_cast<int64_t>(code.codeSize()) > bytes_max) return nullptr;
   std::shared_ptr<const void> added = memory_->Add(code, bytes);
