@@ -178,7 +178,8 @@ void Start(Trace& graph, const Program& program, const Outputs& outputs, const C
   }
   ExecuteOptions options;
   options.donate = program.donate;
-  options.device = graph.place.ordinal;
+  // A divided program runs on the devices of its mesh.
+  if (program.compiled->executable.mesh() == nullptr) options.device = graph.place.ordinal;
   for (const auto& values : outputs.values) options.result_callers.push_back(values.front()->origin);
   Execution execution =
       ValueOrThrow(program.compiled->executable.Start(arguments, options, caller), "execute", caller);
