@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "client/runtime/handles/hidden_client.h"
 #include "client/tensor/program/program_cache.h"
 #include "client/tensor/trace/runtime.h"
@@ -90,47 +91,66 @@ double WindowNs(const hlo::Instruction& instruction) {
   return Elements(instruction.shape()) * places * kMultiplyAddNs;
 }
 
-// Returns the time of what a loop, a call or a branch runs. Each case of a conditional counts.
-double CalledNs(const hlo::Instruction& instruction) {
-  const Module& callees = TraceTables::Get().callees();
-  double ns = 0;
-  for (size_t i = 0; i < instruction.called().size(); ++i) {
-    const double times = hlo::TimesOf(callees, instruction, i);
-    if (times > 0) ns += times * 1e3 * EvaluatorUs(callees.computation(instruction.called()[i]));
+// Adds up the evaluator's time. A computation is estimated once, however many instructions call it: functions
+// that call one another twice in a row of 30 are 30 computations and 2^30 calls.
+class Estimate {
+ public:
+  double Ns(const hlo::Computation& computation) {
+    double ns = 0;
+    for (hlo::NodeId node = 0; node < computation.size(); ++node)
+      ns += kInstructionNs + InstructionNs(computation[node]);
+    return ns;
   }
-  return ns;
-}
 
-double InstructionNs(const hlo::Instruction& instruction) {
-  double elements = Elements(instruction.shape());
-  switch (instruction.opcode()) {
-    case hlo::kParameter:
-    case hlo::kConstant:
-    case hlo::kTuple:
-    case hlo::kGetTupleElement:
-    case hlo::kReshape:
-    case hlo::kCustomCall: return 0;
-    case hlo::kDot: return DotNs(instruction);
-    case hlo::kConvolution: return ConvolutionNs(instruction);
-    case hlo::kReduceWindow: return WindowNs(instruction);
-    case hlo::kFft: return elements * kFftNs * 16;
-    case hlo::kSort: return elements * 16 * kCompareNs;
-    case hlo::kWhile:
-      if (!hlo::TripCountOf(TraceTables::Get().callees(), instruction)) return kLoopNs;
-      return CalledNs(instruction);
-    case hlo::kScan:
-    case hlo::kCall:
-    case hlo::kConditional: return CalledNs(instruction);
-    case hlo::kReduce:
-    case hlo::kScatter:
-    case hlo::kTopK:
-      for (const hlo::NodeId operand : instruction.operands()) {
-        elements += Elements(instruction.computation()[operand].shape());
-      }
-      return elements * ElementNs(instruction.opcode());
-    default: return elements * ElementNs(instruction.opcode());
+ private:
+  double InstructionNs(const hlo::Instruction& instruction) {
+    double elements = Elements(instruction.shape());
+    switch (instruction.opcode()) {
+      case hlo::kParameter:
+      case hlo::kConstant:
+      case hlo::kTuple:
+      case hlo::kGetTupleElement:
+      case hlo::kReshape:
+      case hlo::kCustomCall: return 0;
+      case hlo::kDot: return DotNs(instruction);
+      case hlo::kConvolution: return ConvolutionNs(instruction);
+      case hlo::kReduceWindow: return WindowNs(instruction);
+      case hlo::kFft: return elements * kFftNs * 16;
+      case hlo::kSort: return elements * 16 * kCompareNs;
+      case hlo::kWhile: return hlo::TripCountOf(callees_, instruction) ? CalledNs(instruction) : kLoopNs;
+      case hlo::kScan:
+      case hlo::kCall:
+      case hlo::kConditional: return CalledNs(instruction);
+      case hlo::kReduce:
+      case hlo::kScatter:
+      case hlo::kTopK:
+        for (const hlo::NodeId operand : instruction.operands()) {
+          elements += Elements(instruction.computation()[operand].shape());
+        }
+        return elements * ElementNs(instruction.opcode());
+      default: return elements * ElementNs(instruction.opcode());
+    }
   }
-}
+
+  // Returns the time of what a loop, a call or a branch runs. Each case of a conditional counts.
+  double CalledNs(const hlo::Instruction& instruction) {
+    double ns = 0;
+    for (size_t i = 0; i < instruction.called().size(); ++i) {
+      const double times = hlo::TimesOf(callees_, instruction, i);
+      if (times > 0) ns += times * CalleeNs(instruction.called()[i]);
+    }
+    return ns;
+  }
+
+  double CalleeNs(hlo::ComputationId id) {
+    const auto known = known_.find(id);
+    if (known != known_.end()) return known->second;
+    return known_[id] = Ns(callees_.computation(id));
+  }
+
+  const Module& callees_ = TraceTables::Get().callees();
+  absl::flat_hash_map<hlo::ComputationId, double> known_;
+};
 
 // The connection, and its programs. Never destroyed: the daemon ends with the process.
 class HostDaemon {
@@ -208,12 +228,7 @@ class HostDaemon {
 
 }  // namespace
 
-double EvaluatorUs(const hlo::Computation& program) {
-  double ns = 0;
-  for (hlo::NodeId node = 0; node < program.size(); ++node)
-    ns += kInstructionNs + InstructionNs(program[node]);
-  return ns / 1e3;
-}
+double EvaluatorUs(const hlo::Computation& program) { return Estimate().Ns(program) / 1e3; }
 
 std::optional<std::vector<std::shared_ptr<const Literal>>> ComputeOnDaemon(
     const Trace& graph, const Canonical& program, absl::Span<const Literal* const> arguments) {

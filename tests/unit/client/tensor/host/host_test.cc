@@ -8,6 +8,9 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "client/tensor/trace/lock.h"
+#include "client/tensor/trace/trace_tables.h"
 #include "client/tensor/value/host_daemon.h"
 #include "hlod/observe/events.h"
 #include "hlod/transform/control.h"
@@ -120,6 +123,30 @@ TEST_F(HostTensors, ShortLoopsAreRunInThisProcessAndLongOnesByTheDaemon) {
   EXPECT_EQ(Computed(), 0);
   EXPECT_EQ(Looped(100'000).Item<float>(), 1'000'000);
   EXPECT_EQ(Computed(), 1);
+}
+
+// Each of the 60 functions calls the one before in both branches: 2^60 ways, of which a run takes one.
+TEST(HostEstimate, AComputationThatIsCalledTwiceIsEstimatedOnce) {
+  const lazy::TraceLock lock;
+  lazy::TraceTables& tables = lazy::TraceTables::Get();
+  const Shape scalar = Shape::Scalar(kF32);
+  const auto last = [&](hlo::ComputationId before, int depth) {
+    return tables.Callee(absl::StrCat("nested_", depth), [&](hlo::Builder& b) {
+      const hlo::Op x = b.Parameter(0, scalar);
+      const hlo::Op positive = b.Compare(x, b.Constant(0.0f), hlo::ComparisonDirection::kGt);
+      return b.Conditional(positive, {x, x}, {before, before});
+    });
+  };
+  hlo::ComputationId id =
+      tables.Callee("nested", [&](hlo::Builder& b) { return b.Unary(hlo::kNegate, b.Parameter(0, scalar)); });
+  std::vector<double> us{lazy::EvaluatorUs(tables.callees().computation(id))};
+  for (int depth = 1; depth <= 60; ++depth) {
+    id = last(id, depth);
+    us.push_back(lazy::EvaluatorUs(tables.callees().computation(id)));
+  }
+  // Each level adds its own instructions to twice the level below.
+  const double own = us[1] - 2 * us[0];
+  EXPECT_NEAR(us[60] / (std::ldexp(us[0] + own, 60) - own), 1, 1e-9);
 }
 
 // Ends a forked child with 0 if it computes by itself, and the error of Connect() names the variable.
