@@ -72,7 +72,9 @@ network::CollectiveCost Executable::NetworkCost(const network::Network& network,
   const hlo::Module* module = nullptr;
   {
     MutexLock lock(&mu_);
-    if (network_devices_ == devices) return network_cost_;
+    for (const Placed& known : network_costs_) {
+      if (known.devices == devices) return known.cost;
+    }
     const absl::StatusOr<const hlo::Module*> read = Module();
     if (!read.ok()) return {};
     module = *read;
@@ -82,8 +84,8 @@ network::CollectiveCost Executable::NetworkCost(const network::Network& network,
   for (const uint32_t device : devices) placed.places.push_back(network.places[device]);
   const network::CollectiveCost cost = network::CostOfRun(*module, hlo::ParticipantsOf(*module), placed);
   MutexLock lock(&mu_);
-  network_devices_ = devices;
-  network_cost_ = cost;
+  if (network_costs_.size() >= kPlacesMax) network_costs_.erase(network_costs_.begin());
+  network_costs_.push_back({devices, cost});
   return cost;
 }
 

@@ -70,8 +70,9 @@ class Executable {
   // estimate. Before the first run, and for reference steps, it is never short.
   double ExpectedRunUs() const;
   void CountRun(int64_t us);
-  // Returns the modelled cost of the collectives of one run on these devices, by participant. Nothing when
-  // the module cannot be read.
+  // Returns the modelled cost of the collectives of one run on these devices, by participant; zero when the
+  // module cannot be read. The costs on the last kPlacesMax lists of devices are remembered, because a module
+  // of many participants takes long to walk, and clients may use other devices than one another.
   network::CollectiveCost NetworkCost(const network::Network& network, const std::vector<uint32_t>& devices);
 
   // network_us: the modelled time of the collectives of all executes, which is not part of execute_us.
@@ -97,9 +98,12 @@ class Executable {
     std::shared_ptr<const engine::Plan> plan;
   };
   std::list<Partial> partial_ ABSL_GUARDED_BY(mu_);  // Most recently used first.
-  // The devices of the last call of NetworkCost, and what it returned.
-  std::vector<uint32_t> network_devices_ ABSL_GUARDED_BY(mu_);
-  network::CollectiveCost network_cost_ ABSL_GUARDED_BY(mu_);
+  static constexpr size_t kPlacesMax = 8;
+  struct Placed {
+    std::vector<uint32_t> devices;
+    network::CollectiveCost cost;
+  };
+  std::vector<Placed> network_costs_ ABSL_GUARDED_BY(mu_);  // Of NetworkCost, the latest last.
 };
 
 // Thread-safe.
