@@ -12,7 +12,7 @@
 namespace hlod::engine {
 namespace {
 
-constexpr int64_t kBlock = 1024;      // The number of outputs side by side in one block.
+constexpr int64_t kBlock = 1024;  // The number of outputs side by side in one block.
 // The number of positions up to which reading each one is as fast as any other method.
 constexpr int64_t kSmallWindow = 32;
 
@@ -51,14 +51,51 @@ struct JoinKernel {
   }
 };
 
+// The functions of one reducer for one type of elements. The step is compiled once for all of them:
+// accumulators are in memory whose type only these functions know.
+struct WindowFunctions {
+  int64_t element_bytes, acc_bytes;
+  void (*begin)(const std::byte* init, int64_t count, std::byte* acc);
+  // Joins every `step`-th of n elements.
+  void (*join)(const std::byte* elements, int64_t step, int64_t n, std::byte* acc);
+  // Joins elements 2 i and 2 i + 1 into accumulator i.
+  void (*join_pairs)(const std::byte* elements, int64_t n, std::byte* acc);
+  void (*store)(const std::byte* acc, int64_t n, std::byte* elements);
+};
+
+constexpr int64_t kAccBytesMax = 16;
+
 template <typename Op>
-class DirectWindowStep final : public Step {
- public:
+struct WindowFunctionsOf {
   using Element = typename Op::Element;
   using Acc = typename Op::Acc;
+  static_assert(sizeof(Acc) <= kAccBytesMax);
 
-  DirectWindowStep(hlo::Instruction instruction, WindowAxes axes)
-      : Step(StepKind::kLibrary, DescribeStep(instruction)) {
+  static const Element* ElementsIn(const std::byte* memory) {
+    return reinterpret_cast<const Element*>(memory);
+  }
+  static Acc* AccIn(std::byte* memory) { return reinterpret_cast<Acc*>(memory); }
+
+  static void Begin(const std::byte* init, int64_t count, std::byte* acc) {
+    std::fill_n(AccIn(acc), count, Acc{Op::Load(*ElementsIn(init))});
+  }
+  static void Join(const std::byte* elements, int64_t step, int64_t n, std::byte* acc) {
+    RunBest<JoinKernel<Op>>(ElementsIn(elements), step, n, AccIn(acc));
+  }
+  static void JoinPairs(const std::byte* elements, int64_t n, std::byte* acc) {
+    RunBest<JoinPairsKernel<Op>>(ElementsIn(elements), n, AccIn(acc));
+  }
+  static void Store(const std::byte* acc, int64_t n, std::byte* elements) {
+    RunBest<StoreKernel<Op>>(reinterpret_cast<const Acc*>(acc), n, reinterpret_cast<Element*>(elements));
+  }
+
+  static constexpr WindowFunctions kFunctions = {sizeof(Element), sizeof(Acc), Begin, Join, JoinPairs, Store};
+};
+
+class DirectWindowStep final : public Step {
+ public:
+  DirectWindowStep(hlo::Instruction instruction, WindowAxes axes, const WindowFunctions& functions)
+      : Step(StepKind::kLibrary, DescribeStep(instruction)), f_(functions) {
     outputs_ = Elements(instruction.shape());
     positions_ = WindowPositions(axes);
     // Trailing dimensions that the window does not change are lanes; the inner loop iterates over the last
@@ -83,9 +120,6 @@ class DirectWindowStep final : public Step {
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
     if (outputs_ == 0) return absl::OkStatus();
-    const auto* in = reinterpret_cast<const Element*>(inputs[0]);
-    const Acc init = Op::Load(*reinterpret_cast<const Element*>(inputs[1]));
-    auto* out = reinterpret_cast<Element*>(outputs[0]);
     const int64_t column_blocks = (last_.out + columns_a_block_ - 1) / columns_a_block_;
     const int64_t lane_blocks = (lanes_ + lanes_a_block_ - 1) / lanes_a_block_;
     const int64_t jobs_a_row = column_blocks * lane_blocks;
@@ -95,7 +129,7 @@ class DirectWindowStep final : public Step {
                      for (int64_t job = begin; job < end; ++job) {
                        const int64_t column = job % jobs_a_row / lane_blocks * columns_a_block_,
                                      lane = job % lane_blocks * lanes_a_block_;
-                       const bool done = RunBlock(in, init, out, job / jobs_a_row, column,
+                       const bool done = RunBlock(inputs[0], inputs[1], outputs[0], job / jobs_a_row, column,
                                                   std::min(columns_a_block_, last_.out - column), lane,
                                                   std::min(lanes_a_block_, lanes_ - lane), stop);
                        if (!done) return;
@@ -106,8 +140,8 @@ class DirectWindowStep final : public Step {
 
  private:
   // Returns false when it was interrupted.
-  bool RunBlock(const Element* in, Acc init, Element* out, int64_t row, int64_t column, int64_t columns,
-                int64_t lane, int64_t lanes, StopCheck& stop) const {
+  bool RunBlock(const std::byte* in, const std::byte* init, std::byte* out, int64_t row, int64_t column,
+                int64_t columns, int64_t lane, int64_t lanes, StopCheck& stop) const {
     int64_t index[hlo::kMaxRank];
     WindowWalk position;
     position.Start(outer_.size());
@@ -118,8 +152,8 @@ class DirectWindowStep final : public Step {
       position.Limit(d, outer_[d].Positions(index[d], index[d]));
       out_base += index[d] * outer_[d].out_stride;
     }
-    Acc acc[kBlock];
-    std::fill_n(acc, columns * lanes, init);
+    alignas(64) std::byte acc[kBlock * kAccBytesMax];
+    f_.begin(init, columns * lanes, acc);
     const WindowAxis::Range inner = last_.Positions(column, column + columns - 1);
     for (; position.valid(); position.Next()) {
       int64_t base = lane;
@@ -131,37 +165,38 @@ class DirectWindowStep final : public Step {
       }
       if (!inside) continue;
       for (int64_t k = inner.begin; k < inner.end; ++k) {
-        const bool pair = k + 1 < inner.end && AccumulatePair(in + base, k, column, columns, lanes, acc);
+        const std::byte* const from = in + base * f_.element_bytes;
+        const bool pair = k + 1 < inner.end && AccumulatePair(from, k, column, columns, lanes, acc);
         if (pair) ++k;
-        else Accumulate(in + base, k, column, columns, lanes, acc);
+        else Accumulate(from, k, column, columns, lanes, acc);
         if (stop.Stops(columns * lanes)) return false;
       }
     }
     // All lanes of neighbouring columns are one contiguous run.
     const bool dense = lanes == last_.out_stride;
     for (int64_t c = 0; c < (dense ? 1 : columns); ++c) {
-      RunBest<StoreKernel<Op>>(static_cast<const Acc*>(acc + c * lanes), dense ? columns * lanes : lanes,
-                               out + out_base + c * last_.out_stride);
+      f_.store(acc + c * lanes * f_.acc_bytes, dense ? columns * lanes : lanes,
+               out + (out_base + c * last_.out_stride) * f_.element_bytes);
     }
     return true;
   }
 
   // Accumulates window positions k and k + 1 of the inner dimension at once. Returns false without doing so
   // if one of them reaches padding, or the elements of the block's columns are not contiguous.
-  bool AccumulatePair(const Element* in, int64_t k, int64_t column, int64_t columns, int64_t lanes,
-                      Acc* acc) const {
+  bool AccumulatePair(const std::byte* in, int64_t k, int64_t column, int64_t columns, int64_t lanes,
+                      std::byte* acc) const {
     const hlo::WindowDimension& w = last_.window;
     if (lanes != 1 || w.base_dilation != 1 || w.window_dilation != 1 || w.stride != 2 || last_.in_stride != 1)
       return false;
     const int64_t first = column * 2 + k - w.padding_low;
     if (first < 0 || first + 2 * columns > last_.in) return false;
-    RunBest<JoinPairsKernel<Op>>(in + first, columns, acc);
+    f_.join_pairs(in + first * f_.element_bytes, columns, acc);
     return true;
   }
 
   // Accumulates window position k of the inner dimension for all columns of the block.
-  void Accumulate(const Element* in, int64_t k, int64_t column, int64_t columns, int64_t lanes,
-                  Acc* acc) const {
+  void Accumulate(const std::byte* in, int64_t k, int64_t column, int64_t columns, int64_t lanes,
+                  std::byte* acc) const {
     const hlo::WindowDimension& w = last_.window;
     if (w.base_dilation == 1) {
       // The columns whose element is not padding are a range.
@@ -170,24 +205,28 @@ class DirectWindowStep final : public Step {
       const int64_t high = last_.in - 1 - at < 0 ? 0 : (last_.in - 1 - at) / w.stride + 1;
       const int64_t begin = std::max(column, low), end = std::min(column + columns, high);
       if (lanes == 1) {
-        const Element* from = in + (begin * w.stride + at) * last_.in_stride;
-        const int64_t step = w.stride * last_.in_stride;
-        if (begin < end) RunBest<JoinKernel<Op>>(from, step, end - begin, acc + (begin - column));
+        const int64_t from = (begin * w.stride + at) * last_.in_stride, step = w.stride * last_.in_stride;
+        if (begin < end) {
+          f_.join(in + from * f_.element_bytes, step, end - begin, acc + (begin - column) * f_.acc_bytes);
+        }
         return;
       }
-      for (int64_t c = begin; c < end; ++c)
-        AccumulateLanes(in + (c * w.stride + at) * last_.in_stride, lanes, acc + (c - column) * lanes);
+      for (int64_t c = begin; c < end; ++c) AccumulateLanes(in, c * w.stride + at, lanes, acc, c - column);
       return;
     }
     for (int64_t c = column; c < column + columns; ++c) {
       const int64_t source = last_.Source(c, k);
-      if (source >= 0) AccumulateLanes(in + source * last_.in_stride, lanes, acc + (c - column) * lanes);
+      if (source >= 0) AccumulateLanes(in, source, lanes, acc, c - column);
     }
   }
 
-  static void AccumulateLanes(const Element* from, int64_t lanes, Acc* acc) {
-    RunBest<JoinKernel<Op>>(from, int64_t{1}, lanes, acc);
+  // Accumulates the lanes of place `source` of the operand into column `column` of the block.
+  void AccumulateLanes(const std::byte* in, int64_t source, int64_t lanes, std::byte* acc,
+                       int64_t column) const {
+    f_.join(in + source * last_.in_stride * f_.element_bytes, 1, lanes, acc + column * lanes * f_.acc_bytes);
   }
+
+  const WindowFunctions& f_;
 
   WindowAxes outer_;
   WindowAxis last_;
@@ -205,8 +244,9 @@ MaybeStep MakeReduceWindowStep(const hlo::Module& module, hlo::Instruction instr
     const WindowAxes axes = MakeWindowAxes(instruction.operand(0).shape(), instruction.shape(), window);
     if (WindowPositions(axes) > kSmallWindow) step = MakeScanWindowStep(instruction, axes, reducer, threads);
     if (step == nullptr) {
-      VisitReducer(reducer, type,
-                   [&]<typename Op>() { step = std::make_unique<DirectWindowStep<Op>>(instruction, axes); });
+      VisitReducer(reducer, type, [&]<typename Op>() {
+        step = std::make_unique<DirectWindowStep>(instruction, axes, WindowFunctionsOf<Op>::kFunctions);
+      });
     }
   }
   return step != nullptr ? std::move(step) : MakeGeneralWindowStep(module, instruction, threads);

@@ -92,23 +92,26 @@ std::optional<Layout> LayOut(const hlo::Shape& operand, const WindowAxes& axes, 
   return layout;
 }
 
-// The conversions between a type in memory and the type of totals, of which there are few: what is computed
-// in totals is compiled once for all types in memory.
 template <typename Total>
-struct Conversions {
-  void (*load)(const std::byte* from, int64_t count, Total* to);
-  void (*store)(const Total* from, int64_t count, std::byte* to);
-};
+Total* TotalsIn(std::byte* memory) {
+  return reinterpret_cast<Total*>(memory);
+}
+template <typename Total>
+const Total* TotalsIn(const std::byte* memory) {
+  return reinterpret_cast<const Total*>(memory);
+}
 
 template <typename T, typename Total>
-void LoadTotals(const std::byte* from, int64_t count, Total* to) {
+void LoadTotals(const std::byte* from, int64_t count, std::byte* totals) {
   const auto* elements = reinterpret_cast<const T*>(from);
+  Total* const to = TotalsIn<Total>(totals);
   for (int64_t i = 0; i < count; ++i) to[i] = static_cast<Total>(ReducedElement<T>::Load(elements[i]));
 }
 
 template <typename T, typename Total>
-void StoreTotals(const Total* from, int64_t count, std::byte* to) {
+void StoreTotals(const std::byte* totals, int64_t count, std::byte* to) {
   auto* elements = reinterpret_cast<T*>(to);
+  const Total* const from = TotalsIn<Total>(totals);
   for (int64_t i = 0; i < count; ++i) elements[i] = ReducedElement<T>::Store(from[i]);
 }
 
@@ -152,9 +155,16 @@ struct Lines {
     for (int64_t l = 0; l < lanes; ++l) to[l] = Op::Apply(a[l], b[l]);
   }
 
-  // `in` and `out` are [size, lanes]. The memory after `out` can be used for totals. Returns false when it
-  // was interrupted.
-  static bool Run(const WindowAxis& axis, const Total* in, Total* out, int64_t lanes, StopCheck& stop) {
+  static void JoinInit(const std::byte* init, int64_t count, std::byte* totals) {
+    const Total first = *TotalsIn<Total>(init);
+    Total* const to = TotalsIn<Total>(totals);
+    for (int64_t i = 0; i < count; ++i) to[i] = Op::Apply(first, to[i]);
+  }
+
+  static bool Run(const WindowAxis& axis, const std::byte* elements, std::byte* results, int64_t lanes,
+                  StopCheck& stop) {
+    const Total* const in = TotalsIn<Total>(elements);
+    Total* const out = TotalsIn<Total>(results);
     switch (ChooseMethod(axis)) {
       case Method::kPrefix:
       case Method::kSuffix:
@@ -233,103 +243,138 @@ struct Lines {
   }
 };
 
-class ScanWindowStepBase : public Step {
- public:
-  ScanWindowStepBase(hlo::Instruction instruction, Layout layout, int workers)
-      : Step(StepKind::kLibrary, DescribeStep(instruction)),
-        elements_(Elements(instruction.operand(0).shape())),
-        outputs_(Elements(instruction.shape())),
-        layout_(std::move(layout)),
-        workers_(workers) {
-    set_flops(static_cast<double>(elements_ + outputs_));
-    set_scratch_bytes(layout_.scratch_bytes);
-  }
-
- protected:
-  const int64_t elements_, outputs_;
-  const Layout layout_;
-  const int workers_;
-};
-
-// Writes running totals directly from operand to result, while they extend further (prefix) or start later
-// (suffix, backwards).
-template <typename Op>
-class StreamWindowStep final : public ScanWindowStepBase {
- public:
+// Writes the running totals of at most kBlock lines side by side directly from operand to result, while they
+// extend further (prefix) or start later (suffix, backwards). A single line's total stays in a register.
+// Returns false when it was interrupted. The check is a copy, which stays in registers; the caller counts the
+// work of the whole block.
+template <typename Op, int64_t kBlock>
+bool StreamBlock(const Pass& pass, const std::byte* operand, const std::byte* initial, std::byte* result,
+                 int64_t lanes, StopCheck stop) {
   using Element = typename Op::Element;
   using Total = typename Op::Total;
-  using ScanWindowStepBase::ScanWindowStepBase;
+  if constexpr (kBlock == 1) lanes = 1;
+  const Total init = static_cast<Total>(Op::Load(*reinterpret_cast<const Element*>(initial)));
+  const RunningOrder order(pass.axis);
+  const int64_t inner = pass.inner, step = order.step * inner, elements = pass.axis.in;
+  const int64_t results = pass.axis.out, stride = pass.axis.window.stride;
+  const Element* from = reinterpret_cast<const Element*>(operand) + order.first_element * inner;
+  Element* to = reinterpret_cast<Element*>(result) + order.first_output * inner;
+  Total total[kBlock];
+  std::fill_n(total, lanes, static_cast<Total>(Op::Identity()));
+  int64_t taken = 0, reach = order.reach;
+  for (int64_t o = 0; o < results; ++o, to += step, reach += stride) {
+    for (const int64_t end = std::min(elements, reach); taken < end; ++taken, from += step) {
+      if (stop.Stops(lanes)) return false;
+      for (int64_t l = 0; l < lanes; ++l)
+        total[l] = Op::Apply(total[l], static_cast<Total>(Op::Load(from[l])));
+    }
+    if (stop.Stops(lanes)) return false;
+    for (int64_t l = 0; l < lanes; ++l) to[l] = Op::Store(Op::Apply(init, total[l]));
+  }
+  return true;
+}
+
+// The functions of one reducer for one type of elements. The steps are compiled once for all of them: totals
+// are in memory whose type only these functions know.
+struct ScanFunctions {
+  using Stream = bool (*)(const Pass& pass, const std::byte* operand, const std::byte* init,
+                          std::byte* result, int64_t lanes, StopCheck stop);
+
+  int64_t element_bytes, total_bytes;
+  void (*load)(const std::byte* elements, int64_t count, std::byte* totals);
+  void (*store)(const std::byte* totals, int64_t count, std::byte* elements);
+  // Combines totals with the initial value, which is a total, too.
+  void (*join_init)(const std::byte* init, int64_t count, std::byte* totals);
+  // Computes the totals of `lanes` lines. `in` and `out` are [size, lanes]; the memory after `out` can be
+  // used for totals. Returns false when it was interrupted.
+  bool (*run)(const WindowAxis& axis, const std::byte* in, std::byte* out, int64_t lanes, StopCheck& stop);
+  // Null for types for which streaming is not compiled.
+  Stream stream_line, stream_lines;
+};
+
+constexpr int64_t kTotalBytesMax = 16;
+
+// Op is the reducer of elements.
+template <typename Op>
+constexpr ScanFunctions MakeScanFunctions() {
+  using Element = typename Op::Element;
+  using Reducer = ReducerOfTotals<Op>;
+  using Total = typename Reducer::Element;
+  static_assert(sizeof(Total) <= kTotalBytesMax);
+  ScanFunctions f{sizeof(Element),
+                  sizeof(Total),
+                  LoadTotals<Element, Total>,
+                  StoreTotals<Element, Total>,
+                  Lines<Reducer>::JoinInit,
+                  Lines<Reducer>::Run,
+                  nullptr,
+                  nullptr};
+  if constexpr (kStreams<Element>) {
+    f.stream_line = StreamBlock<Op, 1>;
+    f.stream_lines = StreamBlock<Op, kStreamLanes>;
+  }
+  return f;
+}
+
+template <typename Op>
+constexpr ScanFunctions kScanFunctions = MakeScanFunctions<Op>();
+
+class StreamWindowStep final : public Step {
+ public:
+  StreamWindowStep(hlo::Instruction instruction, const Pass& pass, const ScanFunctions& functions)
+      : Step(StepKind::kLibrary, DescribeStep(instruction)), f_(functions), pass_(pass) {
+    set_flops(static_cast<double>(OperandElements() + ResultElements()));
+  }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
-    if (outputs_ == 0) return absl::OkStatus();
-    const Total init = static_cast<Total>(Op::Load(*reinterpret_cast<const Element*>(inputs[1])));
-    const auto* in = reinterpret_cast<const Element*>(inputs[0]);
-    auto* out = reinterpret_cast<Element*>(outputs[0]);
-    if (layout_.passes[0].inner == 1) StreamLines<1>(in, init, out, context);
-    else StreamLines<kStreamLanes>(in, init, out, context);
+    if (ResultElements() == 0) return absl::OkStatus();
+    const bool one = pass_.inner == 1;
+    const ScanFunctions::Stream stream = one ? f_.stream_line : f_.stream_lines;
+    const int64_t block = one ? 1 : kStreamLanes, blocks = (pass_.inner + block - 1) / block;
+    ParallelRanges(context.threads, pass_.outer * blocks, OperandElements(),
+                   [&](int64_t begin, int64_t end, int) {
+                     StopCheck stop(context.run);
+                     for (int64_t job = begin; job < end; ++job) {
+                       const int64_t lane = job % blocks * block, lanes = std::min(block, pass_.inner - lane);
+                       const int64_t in = job / blocks * pass_.axis.in * pass_.inner + lane;
+                       const int64_t out = job / blocks * pass_.axis.out * pass_.inner + lane;
+                       if (!stream(pass_, inputs[0] + in * f_.element_bytes, inputs[1],
+                                   outputs[0] + out * f_.element_bytes, lanes, stop) ||
+                           stop.Stops(pass_.axis.in * lanes)) {
+                         return;
+                       }
+                     }
+                   });
     return StopCheck::Verdict(context.run);
   }
 
  private:
-  // Handles kBlock lines side by side. A single line's total stays in a register.
-  template <int64_t kBlock>
-  void StreamLines(const Element* in, Total init, Element* out, const StepContext& context) const {
-    const Pass& pass = layout_.passes[0];
-    const int64_t blocks = (pass.inner + kBlock - 1) / kBlock;
-    ParallelRanges(context.threads, pass.outer * blocks, elements_, [&](int64_t begin, int64_t end, int) {
-      StopCheck stop(context.run);
-      for (int64_t job = begin; job < end; ++job) {
-        const int64_t lane = job % blocks * kBlock;
-        const int64_t lanes = kBlock == 1 ? 1 : std::min(kBlock, pass.inner - lane);
-        if (!StreamBlock<kBlock>(in + job / blocks * pass.axis.in * pass.inner + lane, init,
-                                 out + job / blocks * pass.axis.out * pass.inner + lane, lanes, stop)) {
-          return;
-        }
-      }
-    });
-  }
+  int64_t OperandElements() const { return pass_.outer * pass_.axis.in * pass_.inner; }
+  int64_t ResultElements() const { return pass_.outer * pass_.axis.out * pass_.inner; }
 
-  // Returns false when it was interrupted.
-  template <int64_t kBlock>
-  bool StreamBlock(const Element* in, Total init, Element* out, int64_t lanes, StopCheck& stop) const {
-    const Pass& pass = layout_.passes[0];
-    const RunningOrder order(pass.axis);
-    const int64_t inner = pass.inner, step = order.step * inner, elements = pass.axis.in;
-    const Element* from = in + order.first_element * inner;
-    Element* to = out + order.first_output * inner;
-    Total total[kBlock];
-    std::fill_n(total, lanes, static_cast<Total>(Op::Identity()));
-    int64_t taken = 0, reach = order.reach;
-    for (int64_t o = 0; o < pass.axis.out; ++o, to += step, reach += pass.axis.window.stride) {
-      for (const int64_t end = std::min(elements, reach); taken < end; ++taken, from += step) {
-        if (stop.Stops(lanes)) return false;
-        for (int64_t l = 0; l < lanes; ++l)
-          total[l] = Op::Apply(total[l], static_cast<Total>(Op::Load(from[l])));
-      }
-      if (stop.Stops(lanes)) return false;
-      for (int64_t l = 0; l < lanes; ++l) to[l] = Op::Store(Op::Apply(init, total[l]));
-    }
-    return true;
-  }
+  const ScanFunctions& f_;
+  const Pass pass_;
 };
 
-// Computes in lines of totals. Op is the reducer of totals.
-template <typename Op>
-class ScanWindowStep final : public ScanWindowStepBase {
+// Computes in lines of totals.
+class ScanWindowStep final : public Step {
  public:
-  using Total = typename Op::Element;
-
-  ScanWindowStep(hlo::Instruction instruction, Layout layout, int workers, Conversions<Total> conversions)
-      : ScanWindowStepBase(instruction, std::move(layout), workers),
-        width_(Width(instruction.shape())),
-        conversions_(conversions) {}
+  ScanWindowStep(hlo::Instruction instruction, Layout layout, int workers, const ScanFunctions& functions)
+      : Step(StepKind::kLibrary, DescribeStep(instruction)),
+        f_(functions),
+        outputs_(Elements(instruction.shape())),
+        layout_(std::move(layout)),
+        workers_(workers) {
+    set_flops(static_cast<double>(Elements(instruction.operand(0).shape()) + outputs_));
+    set_scratch_bytes(layout_.scratch_bytes);
+  }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
     if (outputs_ == 0) return absl::OkStatus();
-    Total init;
-    conversions_.load(inputs[1], 1, &init);
+    alignas(kTotalBytesMax) std::byte init[kTotalBytesMax];
+    f_.load(inputs[1], 1, init);
     std::byte* const between = context.scratch + workers_ * layout_.line_bytes;
     for (size_t p = 0; p < layout_.passes.size(); ++p) {
       const Pass& pass = layout_.passes[p];
@@ -340,7 +385,7 @@ class ScanWindowStep final : public ScanWindowStepBase {
       const int64_t blocks = (pass.inner + kLanes - 1) / kLanes;
       ParallelRanges(std::min(context.threads, workers_), pass.outer * blocks,
                      pass.outer * pass.axis.in * pass.inner, [&](int64_t begin, int64_t end, int worker) {
-                       auto* line = reinterpret_cast<Total*>(context.scratch + worker * layout_.line_bytes);
+                       std::byte* const line = context.scratch + worker * layout_.line_bytes;
                        StopCheck stop(context.run);
                        for (int64_t job = begin; job < end; ++job) {
                          if (!RunBlock(pass, job, {from, p == 0}, {to, last}, init, line, stop)) return;
@@ -363,46 +408,49 @@ class ScanWindowStep final : public ScanWindowStepBase {
   };
 
   // Computes block `job` of kLanes lines. Returns false when it was interrupted.
-  bool RunBlock(const Pass& pass, int64_t job, Source from, Target to, const Total& init, Total* line,
+  bool RunBlock(const Pass& pass, int64_t job, Source from, Target to, const std::byte* init, std::byte* line,
                 StopCheck& stop) const {
     const int64_t blocks = (pass.inner + kLanes - 1) / kLanes;
     const int64_t lane = job % blocks * kLanes, lanes = std::min(kLanes, pass.inner - lane);
-    Total* const result = line + pass.axis.in * lanes;
+    const int64_t row_bytes = lanes * f_.total_bytes;
+    std::byte* const result = line + pass.axis.in * row_bytes;
     // Rows of all lanes are contiguous, and handled at once.
     const int64_t rows = lanes == pass.inner ? std::max<int64_t>(1, kStreamLanes / lanes) : 1;
     const int64_t in = job / blocks * pass.axis.in * pass.inner + lane;
     for (int64_t i = 0; i < pass.axis.in; i += rows) {
       const int64_t count = std::min(rows, pass.axis.in - i) * lanes;
       if (stop.Stops(count)) return false;
-      Load(from, in + i * pass.inner, count, line + i * lanes);
+      Load(from, in + i * pass.inner, count, line + i * row_bytes);
     }
-    if (!Lines<Op>::Run(pass.axis, line, result, lanes, stop)) return false;
+    if (!f_.run(pass.axis, line, result, lanes, stop)) return false;
     const int64_t out = job / blocks * pass.axis.out * pass.inner + lane;
     for (int64_t o = 0; o < pass.axis.out; o += rows) {
       const int64_t count = std::min(rows, pass.axis.out - o) * lanes;
       if (stop.Stops(count)) return false;
-      Store(result + o * lanes, count, init, to, out + o * pass.inner);
+      Store(result + o * row_bytes, count, init, to, out + o * pass.inner);
     }
     return true;
   }
 
-  void Load(Source from, int64_t at, int64_t count, Total* to) const {
-    if (from.elements) return conversions_.load(from.data + at * width_, count, to);
-    std::copy_n(reinterpret_cast<const Total*>(from.data) + at, count, to);
+  void Load(Source from, int64_t at, int64_t count, std::byte* totals) const {
+    if (from.elements) return f_.load(from.data + at * f_.element_bytes, count, totals);
+    std::copy_n(from.data + at * f_.total_bytes, count * f_.total_bytes, totals);
   }
 
   // Combines totals, which are lost, with the initial value when they become elements of the result.
-  void Store(Total* totals, int64_t count, const Total& init, Target to, int64_t at) const {
+  void Store(std::byte* totals, int64_t count, const std::byte* init, Target to, int64_t at) const {
     if (!to.elements) {
-      std::copy_n(totals, count, reinterpret_cast<Total*>(to.data) + at);
+      std::copy_n(totals, count * f_.total_bytes, to.data + at * f_.total_bytes);
       return;
     }
-    for (int64_t i = 0; i < count; ++i) totals[i] = Op::Apply(init, totals[i]);
-    conversions_.store(totals, count, to.data + at * width_);
+    f_.join_init(init, count, totals);
+    f_.store(totals, count, to.data + at * f_.element_bytes);
   }
 
-  const int width_;
-  const Conversions<Total> conversions_;
+  const ScanFunctions& f_;
+  const int64_t outputs_;
+  const Layout layout_;
+  const int workers_;
 };
 
 }  // namespace
@@ -413,23 +461,19 @@ MaybeStep MakeScanWindowStep(hlo::Instruction instruction, const WindowAxes& axe
   const hlo::Shape& operand = instruction.operand(0).shape();
   if (Elements(operand) == 0) return step;
   const int workers = std::max(1, threads);
-  const auto make = [&]<typename Op>() {
-    using Element = typename Op::Element;
-    using Reducer = ReducerOfTotals<Op>;
-    using Total = typename Reducer::Element;
-    std::optional<Layout> layout = LayOut(operand, axes, workers, sizeof(Total), kStreams<Element>);
+  const auto make = [&](const ScanFunctions& functions) {
+    std::optional<Layout> layout =
+        LayOut(operand, axes, workers, functions.total_bytes, functions.stream_line != nullptr);
     if (!layout) return;
-    if constexpr (kStreams<Element>) {
-      if (layout->streaming) {
-        step = std::make_unique<StreamWindowStep<Op>>(instruction, *std::move(layout), workers);
-        return;
-      }
+    if (layout->streaming) {
+      step = std::make_unique<StreamWindowStep>(instruction, layout->passes[0], functions);
+    } else {
+      step = std::make_unique<ScanWindowStep>(instruction, *std::move(layout), workers, functions);
     }
-    const Conversions<Total> conversions{&LoadTotals<Element, Total>, &StoreTotals<Element, Total>};
-    step = std::make_unique<ScanWindowStep<Reducer>>(instruction, *std::move(layout), workers, conversions);
   };
+  const auto visit = [&]<typename Op>() { make(kScanFunctions<Op>); };
   const hlo::PrimitiveType type = instruction.shape().type;
-  if (!VisitReducer(reducer, type, make)) VisitSmallestReducer(reducer, type, make);
+  if (!VisitReducer(reducer, type, visit)) VisitSmallestReducer(reducer, type, visit);
   return step;
 }
 
