@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/base/errors/status.h"
+#include "server/device/programs/session_assembly.h"
 #include "server/engine/run/team.h"
 
 namespace hlod::device {
@@ -29,6 +30,9 @@ FairQueue::Options DeviceQueueOptions(uint32_t ordinal, int nice) {
           .inline_us_max = Executable::kShortRunUs,
           .nice = nice};
 }
+
+// Machine code only makes later runs faster: it is made beside everything else.
+FairQueue::Options AssemblyQueueOptions(int nice) { return {.name = "assemble", .nice = nice + 5}; }
 
 }  // namespace
 
@@ -53,32 +57,45 @@ Devices::Devices(const Options& options, std::unique_ptr<BackingPool> pool, cons
       side_memory_(options.side_bytes),
       transfers_({.name = "transfers"}),
       executables_(
-          {.compile = {.threads = options.threads, .kernels = options.kernels, .assembler = options.assembler},
+          {.compile = {.threads = options.threads,
+                       .kernels = options.kernels,
+                       .assembler = options.assembler},
            .instructions_max = options.limits.instructions_max,
            // An ordinary program can be parsed even if program_bytes_max is small.
            .parse_bytes_max = std::max(int64_t{64} << 20, 8 * options.limits.program_bytes_max),
            .unheld_bytes_max = std::min(ExecutableCache::Options{}.unheld_bytes_max, options.side_bytes / 8),
            .queued_bytes_max = options.limits.staging_bytes_max,
            .persistent = options.compile_cache,
-           .nice = options.nice}) {
+           .nice = options.nice}),
+      code_memory_(options.assembler == nullptr ? 0 : options.assembler->options().code_bytes_max) {
+  if (options.assembler != nullptr)
+    assemblies_ = std::make_unique<FairQueue>(AssemblyQueueOptions(options.nice));
   for (uint32_t i = 0; i < options.count; ++i)
     devices_.push_back(std::make_unique<Device>(i, options.device_bytes, *pool_, options.nice));
 }
 
 // Stops all queues before any member is destroyed: a job may use the memory of any device.
 Devices::~Devices() {
+  if (assemblies_ != nullptr) assemblies_->Stop();
   executables_.Stop();
   transfers_.Stop();
   for (const std::unique_ptr<Device>& device : devices_) device->queue.Stop();
 }
 
+std::shared_ptr<engine::AssemblyUser> Devices::AssemblyOf(uint64_t session, const std::string& owner) {
+  if (assemblies_ == nullptr) return nullptr;
+  return std::make_shared<SessionAssembly>(*assemblies_, session, code_memory_.ShareForSession(owner));
+}
+
 void Devices::Add(uint64_t session, uint64_t owner) {
+  if (assemblies_ != nullptr) assemblies_->SetOwner(session, owner);
   executables_.SetOwner(session, owner);
   transfers_.SetOwner(session, owner);
   for (const std::unique_ptr<Device>& device : devices_) device->queue.SetOwner(session, owner);
 }
 
 void Devices::Discard(uint64_t session) {
+  if (assemblies_ != nullptr) assemblies_->Discard(session);
   executables_.Discard(session);
   transfers_.Discard(session);
   for (const std::unique_ptr<Device>& device : devices_) device->queue.Discard(session);

@@ -17,6 +17,7 @@
 #include "server/device/memory/device_memory.h"
 #include "server/device/memory/side_memory.h"
 #include "server/device/programs/executable_cache.h"
+#include "server/engine/assemble/assembly_job.h"
 #include "server/engine/contraction/cpu_features.h"
 #include "server/engine/run/strays.h"
 
@@ -50,7 +51,7 @@ class Devices {
     std::shared_ptr<const engine::NativeKernels> kernels;  // May be null.
     // The chips that the devices stand for, at least as many; null: no network is modelled.
     std::shared_ptr<const network::Network> network;
-    std::shared_ptr<engine::Assembler> assembler;          // Null: fused steps are interpreted.
+    std::shared_ptr<engine::Assembler> assembler;  // Null: fused steps are interpreted.
     Limits limits;
   };
   // `clock` must outlive the devices.
@@ -72,6 +73,9 @@ class Devices {
   const Limits& limits() const { return limits_; }
   // Returns the chips that the devices stand for; null without them.
   const network::Network* network() const { return network_.get(); }
+
+  // Returns a session's turns at the assembler; null without an assembler.
+  std::shared_ptr<engine::AssemblyUser> AssemblyOf(uint64_t session, const std::string& owner);
 
   // Registers a new session and its owner with all queues, where an ended session's debt stays with its owner
   // (FairSchedule).
@@ -97,6 +101,9 @@ class Devices {
   std::vector<std::unique_ptr<Device>> devices_;
   FairQueue transfers_;
   ExecutableCache executables_;
+  SideMemory code_memory_;  // The memory for machine code.
+  std::unique_ptr<FairQueue>
+      assemblies_;  // The queue of plans that become machine code; null without an assembler.
 };
 
 }  // namespace hlod::device

@@ -8,8 +8,10 @@
 
 namespace hlod::device {
 
-SessionDevice::SessionDevice(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share)
-    : state_(session, devices, share != nullptr ? std::move(share) : devices.side_memory().ShareOf("")),
+SessionDevice::SessionDevice(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share,
+                             std::shared_ptr<engine::AssemblyUser> assembly)
+    : state_(session, devices, share != nullptr ? std::move(share) : devices.side_memory().ShareOf(""),
+             std::move(assembly)),
       programs_(state_.kept),
       uploads_(state_),
       executions_(*this, state_),

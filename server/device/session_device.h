@@ -47,8 +47,9 @@ struct BufferInfo {
 class SessionDevice : public std::enable_shared_from_this<SessionDevice> {
  public:
   // `share` is charged with the session's memory besides the devices' memory. Null: a share without an owner
-  // is used.
-  SessionDevice(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share = nullptr);
+  // is used. Machine code is made in the turns of `assembly`. Null: none is made at a second run.
+  SessionDevice(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share = nullptr,
+                std::shared_ptr<engine::AssemblyUser> assembly = nullptr);
 
   // The following functions are commands. Each calls `done` once, unless the session device is closed first.
   //

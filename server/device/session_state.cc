@@ -7,11 +7,13 @@
 
 namespace hlod::device {
 
-SessionState::SessionState(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share)
+SessionState::SessionState(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share,
+                           std::shared_ptr<engine::AssemblyUser> assembly)
     : session(session),
       devices(devices),
       limits(devices.limits()),
       share(std::move(share)),
+      assembly(std::move(assembly)),
       account(std::make_shared<MemoryAccount>()),
       ledger(this->share),
       kept(KeptBudget(limits.session_bytes_max, this->share)),

@@ -18,7 +18,8 @@
 namespace hlod::device {
 
 struct SessionState {
-  SessionState(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share);
+  SessionState(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share,
+               std::shared_ptr<engine::AssemblyUser> assembly);
 
   absl::StatusOr<std::shared_ptr<Buffer>> FindBuffer(Handle handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   absl::StatusOr<std::shared_ptr<SessionExecutable>> FindExecutable(Handle handle)
@@ -39,6 +40,7 @@ struct SessionState {
   Devices& devices;
   const Limits& limits;
   const std::shared_ptr<MemoryShare> share;  // The session's share of its user's share.
+  const std::shared_ptr<engine::AssemblyUser> assembly;  // Null: its plans request no machine code.
   const std::shared_ptr<MemoryAccount> account;
   SessionLedger ledger;
   const std::shared_ptr<ByteBudget> kept;  // The budget session_bytes_max.

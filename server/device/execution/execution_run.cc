@@ -134,6 +134,7 @@ absl::Status PlanRun::RunPlan(absl::Duration used, Rendezvous* rendezvous) {
   context.channels = &channels;
   engine::AbandonedCalls strays(state.devices.device(device).strays);
   context.strays = &strays;
+  context.assembly = state.assembly.get();
   RunReport* const report = execution.request.report.get();
   if (report != nullptr && participant == 0) context.times = &report->times;
   const absl::Status status =

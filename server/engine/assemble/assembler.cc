@@ -1,9 +1,7 @@
-// One thread takes the jobs in turn. A kernel that cannot be made leaves its program interpreted, so that nothing
-// here can fail a run.
+// A kernel that cannot be made leaves its program interpreted, so that nothing here can fail a run.
 #include "server/engine/assemble/assembler.h"
 
 #include <asmjit/x86.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <string>
@@ -11,6 +9,7 @@
 
 #include "common/base/errors/status.h"
 #include "common/base/system/cpu.h"
+#include "server/engine/assemble/assembly_job.h"
 #include "server/engine/assemble/code_memory.h"
 #include "server/engine/assemble/emitter.h"
 #include "server/engine/assemble/kernel_cache.h"
@@ -69,103 +68,23 @@ bool IsSlowerWithAvx2(const KernelSlot& slot) {
 
 }  // namespace
 
-AssemblyJob::AssemblyJob(std::vector<KernelSlot*> slots, const Code& code)
-    : slots_(std::move(slots)), code_(code) {
-  for (const std::unique_ptr<LoopSlot>& loop : code.loops) loops_.push_back(loop.get());
-}
-
-void AssemblyJob::Cancel() {
-  MutexLock lock(&mu_);
-  slots_.clear();
-  loops_.clear();
-}
-
 Assembler::Assembler(const Options& options)
     : options_(options),
       memory_(assemble::CodeMemory::Make(options.code_bytes_max)),
-      cache_(std::make_unique<assemble::KernelCache>()) {}
+      cache_(std::make_shared<assemble::KernelCache>()) {}
 
-Assembler::~Assembler() {
-  std::thread thread;
-  {
-    MutexLock lock(&mu_);
-    ends_ = true;
-    waiting_.clear();
-    thread = std::move(thread_);
-    wake_.Signal();
-  }
-  if (thread.joinable()) thread.join();
-}
+Assembler::~Assembler() = default;
 
 bool Assembler::Supported() { return BestCpuLevel() >= CpuLevel::kAvx2; }
 
 int64_t Assembler::code_bytes() const { return memory_->bytes(); }
-
-bool Assembler::Request(std::shared_ptr<AssemblyJob> job) {
-  MutexLock lock(&mu_);
-  if (ends_ || waiting_.size() >= options_.jobs_max) return false;
-  waiting_.push_back(std::move(job));
-  ++requests_;
-  if (!thread_.joinable()) thread_ = std::thread([this] { Work(); });
-  wake_.Signal();
-  return true;
-}
-
-void Assembler::Work() {
-  if (options_.nice != 0) {
-    const int nice = getpriority(PRIO_PROCESS, 0) + options_.nice;
-    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), nice);
-  }
-  for (;;) {
-    std::shared_ptr<AssemblyJob> job;
-    {
-      MutexLock lock(&mu_);
-      while (waiting_.empty() && !ends_) wake_.Wait(&mu_);
-      if (ends_) return;
-      job = std::move(waiting_.front());
-      waiting_.pop_front();
-    }
-    for (bool more = true; more;) {
-      more = Next(*job);
-      MutexLock lock(&mu_);
-      if (ends_) return;
-    }
-  }
-}
-
-void Assembler::Assemble(AssemblyJob& job) {
-  while (Next(job)) {
-  }
-}
-
-// Assembles one program or loop of the job: loops first, for they may be running. Returns false when none is
-// left.
-bool Assembler::Next(AssemblyJob& job) {
-  MutexLock lock(&job.mu_);
-  if (!job.loops_.empty()) {
-    LoopSlot* const loop = job.loops_.back();
-    job.loops_.pop_back();
-    job.code_bytes_ += MakeLoop(job.code_, *loop);
-    return true;
-  }
-  if (job.slots_.empty()) return false;
-  KernelSlot* const slot = job.slots_.back();
-  job.slots_.pop_back();
-  std::shared_ptr<const TileKernel> kernel = Make(*slot);
-  if (kernel != nullptr) {
-    job.kernels_ += 1;
-    job.code_bytes_ += kernel->code_bytes;
-    slot->Install(std::move(kernel));
-  }
-  return true;
-}
 
 // The time to choose registers grows with the square of their number, and nothing can stop it: this many take
 // about half a second. Programs with more stay interpreted, so that one does not keep the thread from others'.
 constexpr size_t kRegistersMax = 2500;
 
 template <typename Emit>
-std::shared_ptr<const void> Assembler::Finished(int64_t bytes_max, int64_t* bytes, Emit emit) {
+std::shared_ptr<const void> Assembler::Finished(int64_t bytes_max, AssemblyUser* user, Emit emit) {
   if (!Supported()) return nullptr;
   Latch latch;
   asmjit::CodeHolder code;
@@ -178,17 +97,17 @@ std::shared_ptr<const void> Assembler::Finished(int64_t bytes_max, int64_t* byte
   if (compiler.virtRegs().size() > kRegistersMax) return nullptr;
   if (compiler.finalize() != asmjit::kErrorOk || latch.failed()) return nullptr;
   if (static_cast<int64_t>(code.codeSize()) > bytes_max) return nullptr;
-  std::shared_ptr<const void> added = memory_->Add(code, bytes);
+  std::shared_ptr<const void> added = memory_->Add(code, user);
   return latch.failed() ? nullptr : added;
 }
 
-std::shared_ptr<const TileKernel> Assembler::Make(const KernelSlot& slot) {
+std::shared_ptr<const TileKernel> Assembler::Make(const KernelSlot& slot, AssemblyUser* user) {
   if (IsSlowerWithAvx2(slot) && BestCpuLevel() < CpuLevel::kAvx512) return nullptr;
   const bool past_caches = StoresPastCaches(slot, options_.last_cache_bytes);
-  const std::string text = assemble::TextOf(slot, past_caches);
-  if (std::shared_ptr<const TileKernel> found = cache_->Find(text); found != nullptr) return found;
-  auto kernel = std::make_shared<TileKernel>();
-  kernel->code = Finished(slot.code_bytes_max(), &kernel->code_bytes, [&](asmjit::x86::Compiler& compiler) {
+  const Digest digest = assemble::DigestOf(slot, past_caches);
+  if (std::shared_ptr<const TileKernel> found = cache_->Find(digest); found != nullptr) return found;
+  auto kernel = std::make_unique<TileKernel>();
+  kernel->code = Finished(slot.code_bytes_max(), user, [&](asmjit::x86::Compiler& compiler) {
     assemble::Emitter emitter(compiler, BestCpuLevel() == CpuLevel::kAvx512, slot, past_caches);
     if (!emitter.Emit()) return false;
     kernel->operands = emitter.operands();
@@ -198,20 +117,17 @@ std::shared_ptr<const TileKernel> Assembler::Make(const KernelSlot& slot) {
   if (kernel->code == nullptr) return nullptr;
   kernel->folds = slot.form() != KernelForm::kMap;
   kernel->function = reinterpret_cast<TileKernel::Function>(const_cast<void*>(kernel->code.get()));
-  cache_->Add(text, kernel);
-  return kernel;
+  return cache_->Add(digest, std::move(kernel));
 }
 
-int64_t Assembler::MakeLoop(const Code& code, LoopSlot& slot) {
-  int64_t bytes = 0;
+void Assembler::MakeLoop(const Code& code, LoopSlot& slot, AssemblyUser* user) {
   std::shared_ptr<const void> loop =
-      Finished(slot.code_bytes_max(), &bytes, [&](asmjit::x86::Compiler& compiler) {
+      Finished(slot.code_bytes_max(), user, [&](asmjit::x86::Compiler& compiler) {
         return assemble::LoopEmitter(compiler, BestCpuLevel() == CpuLevel::kAvx512, code, slot).Emit();
       });
-  if (loop == nullptr) return 0;
+  if (loop == nullptr) return;
   const auto function = reinterpret_cast<LoopSlot::Function>(const_cast<void*>(loop.get()));
   slot.Install(function, std::move(loop));
-  return bytes;
 }
 
 namespace {

@@ -1,7 +1,8 @@
-// A text consists of the bytes of all numbers that the emitter reads.
+// A digest is that of the bytes of all numbers that the emitter reads.
 #include "server/engine/assemble/kernel_cache.h"
 
 #include <cstdint>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -20,7 +21,7 @@ class Text {
   void AddBytes(const std::byte* bytes, size_t count) {
     text_.append(reinterpret_cast<const char*>(bytes), count);
   }
-  std::string Take() { return std::move(text_); }
+  const std::string& text() const { return text_; }
 
  private:
   template <typename Number>
@@ -44,7 +45,7 @@ void AddInstruction(const TileProgram& program, const TileProgram::Instruction& 
 
 }  // namespace
 
-std::string TextOf(const KernelSlot& slot, bool past_caches) {
+Digest DigestOf(const KernelSlot& slot, bool past_caches) {
   const TileProgram& program = slot.program();
   Text text;
   text.Add(BestCpuLevel(), past_caches, slot.form(), slot.count() == 1, program.kernel_row());
@@ -64,20 +65,32 @@ std::string TextOf(const KernelSlot& slot, bool past_caches) {
     AddInstruction(program, instruction, text);
   for (const TileProgram::Instruction& instruction : program.code())
     AddInstruction(program, instruction, text);
-  return text.Take();
+  return Sha256(text.text());
 }
 
-std::shared_ptr<const TileKernel> KernelCache::Find(const std::string& text) {
+std::shared_ptr<const TileKernel> KernelCache::Find(const Digest& digest) {
   MutexLock lock(&mu_);
-  const auto found = kernels_.find(text);
+  const auto found = kernels_.find(digest);
   return found == kernels_.end() ? nullptr : found->second.lock();
 }
 
-void KernelCache::Add(const std::string& text, const std::shared_ptr<const TileKernel>& kernel) {
+std::shared_ptr<const TileKernel> KernelCache::Add(const Digest& digest,
+                                                   std::unique_ptr<const TileKernel> kernel) {
+  const std::shared_ptr<const TileKernel> shared(
+      kernel.release(), [cache = shared_from_this(), digest](const TileKernel* gone) {
+        cache->Forget(digest);
+        delete gone;
+      });
   MutexLock lock(&mu_);
-  if (kernels_.size() >= kKernelsMax)
-    absl::erase_if(kernels_, [](const auto& entry) { return entry.second.expired(); });
-  if (kernels_.size() < kKernelsMax) kernels_[text] = kernel;
+  kernels_[digest] = shared;
+  return shared;
+}
+
+void KernelCache::Forget(const Digest& digest) {
+  MutexLock lock(&mu_);
+  // Another kernel of the same digest may have been added since.
+  const auto found = kernels_.find(digest);
+  if (found != kernels_.end() && found->second.expired()) kernels_.erase(found);
 }
 
 }  // namespace hlod::engine::assemble

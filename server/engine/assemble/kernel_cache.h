@@ -1,34 +1,33 @@
 // Shares machine code between programs of equal text: the layers of a network have many.
 #pragma once
 
-#include <cstddef>
 #include <memory>
-#include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "common/base/sha256.h"
 #include "common/base/system/mutex.h"
 #include "server/engine/tile/kernel.h"
 
 namespace hlod::engine::assemble {
 
-// Returns a text that is equal for slots whose code is equal on the processor's best instruction set.
-std::string TextOf(const KernelSlot& slot, bool past_caches);
+// Returns a digest that is equal for slots whose code is equal on the processor's best instruction set.
+Digest DigestOf(const KernelSlot& slot, bool past_caches);
 
-// Thread-safe. Kernels exist as long as a slot has them.
-class KernelCache {
+// Has no memory of its own besides a few words per kernel, which exist as long as the kernel: CodeMemory
+// counts them, as its user's. Thread-safe.
+class KernelCache : public std::enable_shared_from_this<KernelCache> {
  public:
-  // Returns the kernel of that text, or null.
-  std::shared_ptr<const TileKernel> Find(const std::string& text);
-  void Add(const std::string& text, const std::shared_ptr<const TileKernel>& kernel);
+  // Returns the kernel of that digest, or null.
+  std::shared_ptr<const TileKernel> Find(const Digest& digest);
+  // Shares the kernel as long as the result, or a copy of it, exists.
+  std::shared_ptr<const TileKernel> Add(const Digest& digest, std::unique_ptr<const TileKernel> kernel);
 
  private:
-  // When there are as many, those that no slot has any more are removed; if most are in use, no more are
-  // added.
-  static constexpr size_t kKernelsMax = 4096;
+  void Forget(const Digest& digest);
 
   Mutex mu_;
-  absl::flat_hash_map<std::string, std::weak_ptr<const TileKernel>> kernels_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<Digest, std::weak_ptr<const TileKernel>> kernels_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace hlod::engine::assemble

@@ -68,9 +68,9 @@ class PlanImpl final : public Plan {
                              program_.arguments.size(), program_.results.size(), arguments.size(),
                              results.size());
     }
-    kernels_.CountRun();
+    kernels_.CountRun(context.assembly);
     return Execute(code_, arguments, results, temporary, TeamOfThisThread(threads_), context,
-                   [this] { kernels_.RequestAtOnce(); });
+                   [this, &context] { kernels_.RequestAtOnce(context.assembly); });
   }
 
   int64_t profile_bytes_max() const override { return ProfileBytesMax(code_); }

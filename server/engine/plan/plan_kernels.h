@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "server/engine/assemble/assembler.h"
+#include "server/engine/assemble/assembly_job.h"
 #include "server/engine/plan/lowering/lowering.h"
 
 namespace hlod::engine {
@@ -20,22 +21,25 @@ class PlanKernels {
   PlanKernels(const PlanKernels&) = delete;
   PlanKernels& operator=(const PlanKernels&) = delete;
 
-  // Must be called at the start of each run. The second one requests machine code.
-  void CountRun() const {
-    if (job_ != nullptr && runs_.load(std::memory_order_relaxed) < kRunsBefore) Request();
+  // Must be called at the start of each run. The second one of a user requests machine code.
+  void CountRun(AssemblyUser* user) const {
+    if (user == nullptr || job_ == nullptr || job_->requested()) return;
+    if (runs_.load(std::memory_order_relaxed) >= kRunsBefore) job_->Request(*user);
+    else runs_.fetch_add(1, std::memory_order_relaxed);
   }
-  // Requests machine code in the first run.
-  void RequestAtOnce() const;
+  // Requests machine code in the first run. Does nothing without a user.
+  void RequestAtOnce(AssemblyUser* user) const {
+    if (user != nullptr && job_ != nullptr) job_->Request(*user);
+  }
   void AssembleNow() const;
   int64_t kernels() const { return job_ == nullptr ? 0 : job_->kernels(); }
   int64_t code_bytes_max() const { return code_bytes_max_; }
 
  private:
-  // Most programs run once (an initialisation), and machine code would come too late for them.
-  static constexpr int kRunsBefore = 2;
-  void Request() const;
+  // The number of runs before the one that requests machine code. Most programs run once (an initialisation),
+  // and it would come too late for them.
+  static constexpr int kRunsBefore = 1;
 
-  const std::shared_ptr<Assembler> assembler_;
   std::shared_ptr<AssemblyJob> job_;  // Null if there is nothing to assemble.
   int64_t code_bytes_max_ = 0;
   mutable std::atomic<int> runs_{0};

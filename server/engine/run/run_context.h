@@ -19,6 +19,7 @@ class Channels;
 namespace hlod::engine {
 
 class AbandonedCalls;
+class AssemblyUser;
 struct StepTimes;
 
 // The context of a run besides its memory. It can be reused from run to run, but not shared by concurrent
@@ -36,6 +37,9 @@ struct RunContext {
   hlo::Channels* channels = nullptr;
   // For library calls that cannot be stopped; when it is null, the run waits for their end. Not owned.
   AbandonedCalls* strays = nullptr;
+  // The user who gives the time and the memory for machine code. When it is null, the run requests none. Not
+  // owned.
+  AssemblyUser* assembly = nullptr;
   // Filled with the time of each step when it is not null. Not owned.
   StepTimes* times = nullptr;
 };

@@ -34,7 +34,6 @@ struct TileKernel {
   Function function = nullptr;
   int64_t row = 0;
   bool folds = false;
-  int64_t code_bytes = 0;
   std::shared_ptr<const void> code;  // Keeps the code in memory.
 };
 

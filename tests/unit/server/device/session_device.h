@@ -20,7 +20,8 @@ inline hlo::Shape F32x4() { return hlo::Shape::Array(hlo::kF32, {4}); }
 
 struct TestSession {
   explicit TestSession(Devices& d, uint64_t session = 1)
-      : devices(d), session_device(std::make_shared<SessionDevice>(session, d)) {}
+      : devices(d),
+        session_device(std::make_shared<SessionDevice>(session, d, nullptr, d.AssemblyOf(session, ""))) {}
   ~TestSession() { session_device->Close(); }
 
   CommandRef Next() { return {++last_command, 0, 0}; }

@@ -2,8 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/cleanup/cleanup.h"
 #include "common/base/errors/error.h"
 #include "common/hlo/proto/wire_count.h"
+#include "server/device/programs/session_assembly.h"
+#include "server/engine/assemble/assembler.h"
 #include "tests/unit/server/device/session_device.h"
 
 namespace hlod::device {
@@ -36,6 +39,16 @@ ENTRY main {
   ROOT t = (f32[10000000], f32[4]) tuple(zeros, b)
 }
 )");
+}
+
+// Returns a program of one fused step, whose operations depend on `number`, up to 511.
+std::string ChainProgram(int number) {
+  std::string text = "HloModule chain\nENTRY main {\n  v0 = f32[] parameter(0)\n";
+  for (int bit = 0; bit < 9; ++bit) {
+    absl::StrAppend(&text, "  v", bit + 1, " = f32[] ", (number >> bit & 1) != 0 ? "add" : "multiply", "(v",
+                    bit, ", v0)\n");
+  }
+  return ProgramOf(text + "  ROOT r = f32[] negate(v9)\n}\n");
 }
 
 class Turns : public testing::Test {
@@ -119,6 +132,86 @@ TEST_F(Turns, ACompileThatIsCancelledIsAnsweredAtOnce) {
   compilers_go_on->Notify();
   EXPECT_TRUE(Eventually([&] { return devices->executables().queued() == 0; }));
   EXPECT_EQ(devices->executables().Find(Sha256(LoopProgram())), nullptr);
+}
+
+TEST(AssemblyTurns, AUserWithManyProgramsDoesNotHoldUpAnother) {
+  if (!engine::Assembler::Supported()) GTEST_SKIP() << "This processor has no AVX2.";
+  FakeClock clock;
+  Devices::Options options;
+  options.device_bytes = options.host_bytes = 64 << 20;
+  options.threads = 1;
+  options.assembler = engine::MakeAssembler(engine::Assembling::kSecondRun);
+  const std::unique_ptr<Devices> devices = Devices::Create(options, clock).value();
+  // The assembler is busy until all have asked for it.
+  const auto asked = std::make_shared<absl::Notification>();
+  absl::Cleanup go = [asked] { asked->Notify(); };
+  devices->AssemblyOf(3, "third")->Submit([asked] { asked->WaitForNotification(); });
+  TestSession hog(*devices, 1);
+  constexpr int kPrograms = 300;
+  Handle handle = 0;
+  for (int program = 0; program < kPrograms; ++program) {
+    const Handle executable = ++handle;
+    hog.Compile(executable, ChainProgram(program));
+    for (int run = 0; run < 2; ++run) {
+      ExecuteRequest request = hog.ExecuteOf(executable, {}, {++handle});
+      request.arguments.emplace_back().literal =
+          std::make_unique<hlo::Literal>(hlo::Literal::Scalar<float>(1));
+      hog.Execute(std::move(request));
+    }
+  }
+  for (uint64_t command = 1; command <= hog.last_command; ++command) ASSERT_TRUE(hog.Await(command).ok());
+  const auto assembled = [&] {
+    int64_t kernels = 0;
+    for (const auto& program : devices->executables().List()) kernels += program->plan().kernels();
+    return kernels;
+  };
+  const auto bystander = devices->AssemblyOf(2, "bystander");
+  absl::Notification turn;
+  int64_t before = -1;
+  bystander->Submit([&] {
+    before = assembled();
+    turn.Notify();
+  });
+  EXPECT_EQ(assembled(), 0);
+  std::move(go).Invoke();
+  turn.WaitForNotification();
+  EXPECT_LE(before, 2) << "The programs of the other that came first.";
+  EXPECT_TRUE(Eventually([&] { return assembled() == kPrograms; }));
+}
+
+TEST(AssemblyTurns, AUserHasAShareOfTheMemoryForCode) {
+  FakeClock clock;
+  Devices::Options options;
+  options.device_bytes = options.host_bytes = 64 << 20;
+  options.assembler =
+      std::make_shared<engine::Assembler>(engine::Assembler::Options{.code_bytes_max = 1 << 20});
+  const std::unique_ptr<Devices> devices = Devices::Create(options, clock).value();
+  const auto hog = devices->AssemblyOf(1, "hog"), hogs_other = devices->AssemblyOf(2, "hog"),
+             bystander = devices->AssemblyOf(3, "bystander");
+  int64_t taken = 0;
+  for (engine::AssemblyUser* const session : {hog.get(), hogs_other.get()}) {
+    while (session->Reserve(1024)) taken += 1024;
+  }
+  EXPECT_LE(taken, 3 << 18);
+  EXPECT_TRUE(bystander->Reserve(100 << 10));
+  bystander->Release(100 << 10);
+}
+
+TEST(AssemblyTurns, AUserHasABoundOnTheProgramsThatWait) {
+  FakeClock clock;
+  Devices::Options options;
+  options.device_bytes = options.host_bytes = 64 << 20;
+  options.assembler = std::make_shared<engine::Assembler>(engine::Assembler::Options{});
+  const std::unique_ptr<Devices> devices = Devices::Create(options, clock).value();
+  const auto user = devices->AssemblyOf(1, "user"), other = devices->AssemblyOf(2, "other");
+  absl::Notification go;
+  std::atomic<int64_t> done{0};
+  user->Submit([&] { go.WaitForNotification(); });
+  for (int i = 0; i < 5000; ++i) user->Submit([&] { ++done; });
+  other->Submit([&] { ++done; });
+  go.Notify();
+  EXPECT_TRUE(Eventually([&] { return done == SessionAssembly::kWaitingMax; }));
+  EXPECT_EQ(done, SessionAssembly::kWaitingMax) << "One of them is the other's.";
 }
 
 // Compiles whose callbacks block the compile threads.

@@ -19,8 +19,9 @@
 #include "common/hlo/text/text.h"
 #include "server/engine/assemble/assembler.h"
 #include "server/engine/plan/plan.h"
-#include "tests/unit/server/engine/plan_testing.h"
+#include "tests/unit/server/engine/assemble/assembly_users.h"
 #include "tests/unit/server/engine/assemble/random_programs.h"
+#include "tests/unit/server/engine/plan_testing.h"
 
 namespace hlod::engine {
 namespace {
@@ -172,10 +173,14 @@ ENTRY main { n = s32[] parameter(0)
   const auto assembler = std::make_shared<Assembler>(Assembler::Options{});
   const auto plan = Compile(**module, {.threads = 1, .assembler = assembler});
   ASSERT_TRUE(plan.ok()) << plan.status();
+  const auto user = std::make_shared<ThreadUser>();
+  RunContext context;
+  context.assembly = user.get();
   const auto results =
-      RunPlan(**plan, {Literal::Scalar<int32_t>(300000), Sample(Shape::Array(hlo::kF32, {3}), 1)});
+      RunPlan(**plan, {Literal::Scalar<int32_t>(300000), Sample(Shape::Array(hlo::kF32, {3}), 1)}, context);
+  user->Join();
   ASSERT_TRUE(results.ok()) << results.status();
-  EXPECT_EQ(assembler->requests(), 1);
+  EXPECT_GT((*plan)->kernels(), 0);
   EXPECT_EQ((*results)[0].data<int32_t>()[0], 300000);
   for (const float value : (*results)[2].data<float>())
     EXPECT_EQ(value, 1.0f);  // The fixed point of x / 2 + 1 / 2.
@@ -185,6 +190,7 @@ ENTRY main { n = s32[] parameter(0)
 TEST_P(Assemble, ThreadsRunAPlanWhileItIsAssembled) {
   const Limited limited(GetParam());
   std::mt19937 random(5);
+  std::vector<std::shared_ptr<ThreadUser>> users;  // Users that may still work.
   for (uint32_t seed = 0; seed < 20 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     const auto module = seed % 2 == 0 ? RandomPrograms(seed).Make({30, 50}, 20, 2)
@@ -197,18 +203,24 @@ TEST_P(Assemble, ThreadsRunAPlanWhileItIsAssembled) {
     for (const Shape& shape : (*plan)->arguments()) arguments.push_back(SpecialValues(shape, random));
     const auto expected = RunPlan(**interpreted, arguments);
     ASSERT_TRUE(expected.ok()) << expected.status();
+    const auto user = std::make_shared<ThreadUser>();
     std::vector<std::thread> threads;
     for (int t = 0; t < 3; ++t) {
       threads.emplace_back([&] {
         for (int run = 0; run < 6; ++run) {
-          const auto actual = RunPlan(**plan, arguments);
+          RunContext context;
+          context.assembly = user.get();
+          const auto actual = RunPlan(**plan, arguments, context);
           ASSERT_TRUE(actual.ok()) << actual.status();
           for (size_t r = 0; r < expected->size(); ++r) EXPECT_TRUE(SameBits((*actual)[r], (*expected)[r]));
         }
       });
     }
     for (std::thread& thread : threads) thread.join();
+    if (seed % 4 < 2) user->Join();
+    else users.push_back(user);
   }
+  for (const auto& user : users) user->Join();
 }
 
 // Returns a module of two groups that are computed row by row: one group has at most 96 operations.
@@ -250,33 +262,6 @@ TEST(Assembler, WithoutMemoryForCodeProgramsStayInterpreted) {
   ExpectSameBits(*RandomPrograms(5).Make({3, 100}, 10), assembler, random, &counts);
   EXPECT_EQ(counts.kernels, 0);
   EXPECT_EQ(assembler.code_bytes(), 0);
-}
-
-TEST(Assembler, APlanGivesItsCodeBack) {
-  if (!Assembler::Supported()) GTEST_SKIP() << "This processor has no AVX2.";
-  const auto assembler = std::make_shared<Assembler>(Assembler::Options{.at_once = true});
-  const auto module = RandomPrograms(5).Make({3, 100}, 10);
-  auto plan = Compile(*module, {.threads = 1, .assembler = assembler});
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  EXPECT_GT((*plan)->kernels(), 0);
-  EXPECT_GT(assembler->code_bytes(), 0);
-  EXPECT_LE(assembler->code_bytes(), (*plan)->code_bytes_max());
-  plan->reset();
-  EXPECT_EQ(assembler->code_bytes(), 0);
-}
-
-TEST(Assembler, TheSecondRunRequestsMachineCode) {
-  if (!Assembler::Supported()) GTEST_SKIP() << "This processor has no AVX2.";
-  const auto module = RandomPrograms(5).Make({3, 100}, 10);
-  const auto assembler = std::make_shared<Assembler>(Assembler::Options{});
-  const auto plan = Compile(*module, {.threads = 1, .assembler = assembler});
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  std::vector<Literal> arguments;
-  for (const Shape& shape : (*plan)->arguments()) arguments.push_back(Sample(shape, 1));
-  ASSERT_TRUE(RunPlan(**plan, arguments).ok());
-  EXPECT_EQ(assembler->requests(), 0);
-  for (int run = 0; run < 3; ++run) ASSERT_TRUE(RunPlan(**plan, arguments).ok());
-  EXPECT_EQ(assembler->requests(), 1);
 }
 
 }  // namespace
