@@ -2,9 +2,30 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <cstdlib>
+#include <limits>
+#include <new>
+#include <string>
 #include <thread>
 
+#include "absl/strings/str_cat.h"
 #include "tests/unit/client/pjrt/driver.h"
+
+namespace {
+
+// The bytes that an allocation of this thread may have at most.
+thread_local size_t allocation_limit = std::numeric_limits<size_t>::max();
+
+}  // namespace
+
+// Replaces the functions of the standard library, to throw what they throw when there is no memory.
+void* operator new(size_t bytes) {
+  void* const memory = bytes > allocation_limit ? nullptr : std::malloc(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace hlod::pjrt {
 namespace {
@@ -97,6 +118,41 @@ TEST_F(Deferred, ACallbackThatThrowsDoesNotKeepTheOthersWaiting) {
   while (calls < 4) std::this_thread::yield();
   Destroy(done_);
   Destroy(value);
+}
+
+// The run starts in the call that gives its last argument, whose caller cannot be told of the run's error.
+TEST_F(Deferred, ARunThatThrowsWhenItStartsFailsItsResults) {
+  constexpr int kMore = 1000;  // Their ids are the only long list that the start of a run makes.
+  std::string text = "module @many { func.func public @main(%x: tensor<3xi32>";
+  for (int i = 0; i < kMore; ++i) absl::StrAppend(&text, ", %a", i, ": tensor<3xi32>");
+  text += ") -> tensor<3xi32> { return %x : tensor<3xi32> } }";
+  LoadedExecutable* many = nullptr;
+  ASSERT_EQ(TryCompile(text, &many), "");
+  const int32_t values[] = {1, 2, 3};
+  Buffer* const value = Upload(values, kS32, {3});
+  std::vector<Buffer*> arguments(kMore + 1, value), results(1);
+  arguments[0] = alias_;
+  Event* done = nullptr;
+  ASSERT_EQ(TryExecute(many, arguments, results, &done), "");
+
+  allocation_limit = 4 * kMore;
+  const std::string fulfilled = Fulfill(value);
+  allocation_limit = std::numeric_limits<size_t>::max();
+
+  EXPECT_EQ(fulfilled, "");
+  EXPECT_THAT(Await(done), HasSubstr("A deferred run failed: std::bad_alloc."));
+  int32_t out[3] = {};
+  EXPECT_THAT(Download(results[0], out, sizeof(out)), HasSubstr("A deferred run failed: std::bad_alloc."));
+  // The other run that waited for the argument is as it would be without this one.
+  EXPECT_EQ(Download(result_, out, sizeof(out)), "");
+  EXPECT_THAT(out, ElementsAre(2, 4, 6));
+  EXPECT_EQ(AwaitOnly(done_), "");
+  Destroy(done_);
+  Destroy(results[0]);
+  Destroy(value);
+  Call<abi::LoadedExecutable_Destroy_Args> destroy;
+  destroy->executable = many;
+  destroy.Run(api().LoadedExecutable_Destroy);
 }
 
 // The run would wait for its own result.
