@@ -182,7 +182,23 @@ class Bounding {
         });
       }
     }
-    return ok_ && room_ >= 0;
+    return ok_ && room_ >= 0 && FitsAtBound();
+  }
+  // Returns false when a size at the bound is larger than its own bound would be, and has more room for its
+  // size than the root has. Such a size does not grow with the root: the change from 100 to 300 beside one
+  // from 20 to 21 would have room for 200 times what the root has.
+  bool FitsAtBound() {
+    const double root_room =
+        static_cast<double>(room_) / static_cast<double>(std::max<int64_t>(1, root_.second));
+    for (NodeId node = 0; node < now_.size(); ++node) {
+      ForChanged(node, [&](int64_t, Change change) {
+        const double now = static_cast<double>(change.second);
+        const double at_bound = now + static_cast<double>(Factor(change)) * static_cast<double>(room_);
+        const double own_bound = 2 * static_cast<double>(BoundOf(change.second));
+        if (at_bound > std::max(own_bound, now * (1 + root_room))) Fail();
+      });
+    }
+    return ok_;
   }
 
   NodeId Append(NodeId like, hlo::Opcode opcode, const Shape& shape, hlo::AttributesId attributes,

@@ -204,6 +204,23 @@ TEST_F(Growing, LongViewsHaveBoundsThatAreNear) {
   EXPECT_EQ(GetTraceStats().compiles, 4);
 }
 
+// The widths change 200 times as much as the heights in the third step, by chance: a bound for the heights
+// would be far too much for the widths.
+TEST_F(Growing, SizesThatChangeIndependentlyHaveTheirOwnPrograms) {
+  const Tensor a = Ones({4096}, {.device = device()}), b = Ones({4096}, {.device = device()});
+  const auto squares = [&](int64_t rows, int64_t columns) {
+    const Tensor ones = a.Slice(0, 0, rows).Unsqueeze(1) * b.Slice(0, 0, columns).Unsqueeze(0);
+    const Tensor product = MatMul(ones.T(), ones);
+    return Sum(product * product, {0, 1});
+  };
+  constexpr int64_t kSizes[][2] = {{20, 100}, {21, 101}, {21, 300}};
+  for (const auto& [rows, columns] : kSizes) {
+    EXPECT_EQ(squares(rows, columns).Item<float>(), static_cast<float>(rows * rows * columns * columns));
+  }
+  // The product has 300 x 300 elements; room for 200 x 11 more columns would make 25 MB of it.
+  EXPECT_LT(Account().peak_bytes, 3 << 20);
+}
+
 TEST_F(Growing, TwoLengthsHaveTwoProgramsOfTheirOwn) {
   const Tensor keys = Keys();
   for (int i = 0; i < 6; ++i) Sum(keys.Slice(0, 0, i % 2 == 0 ? 5 : 7)).ToHost();
