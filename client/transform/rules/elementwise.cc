@@ -37,7 +37,12 @@ Op Rsqrt(const TangentArgs& c, Op x) { return Unary(c, hlo::kRsqrt, x); }
 Op DAcos(const TangentArgs& c, Op x, Op) { return Unary(c, hlo::kNegate, Rsqrt(c, N(c, 1) - x * x)); }
 Op DAsin(const TangentArgs& c, Op x, Op) { return Rsqrt(c, N(c, 1) - x * x); }
 Op DAtan(const TangentArgs& c, Op x, Op) { return N(c, 1) / (N(c, 1) + x * x); }
-Op DAcosh(const TangentArgs& c, Op x, Op) { return Rsqrt(c, x * x - N(c, 1)); }
+// The product of roots has the branches of acosh where the real part is negative; the root of the product has
+// not.
+Op DAcosh(const TangentArgs& c, Op x, Op) {
+  if (hlo::IsComplex(c.l.type(x))) return Rsqrt(c, x - N(c, 1)) * Rsqrt(c, x + N(c, 1));
+  return Rsqrt(c, x * x - N(c, 1));
+}
 Op DAsinh(const TangentArgs& c, Op x, Op) { return Rsqrt(c, x * x + N(c, 1)); }
 Op DAtanh(const TangentArgs& c, Op x, Op) { return N(c, 1) / ((N(c, 1) - x) * (N(c, 1) + x)); }
 Op DCosh(const TangentArgs& c, Op x, Op) { return Unary(c, hlo::kSinh, x); }

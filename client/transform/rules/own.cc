@@ -8,6 +8,7 @@
 #include "client/tensor/ops/elementwise/elementwise.h"
 #include "client/tensor/ops/shape/movement.h"
 #include "client/tensor/ops/special/gamma_functions.h"
+#include "client/tensor/ops/special/polynomials.h"
 #include "client/tensor/ops/special/special_functions.h"
 #include "client/tensor/ops/special/special_series.h"
 #include "client/transform/autodiff/rules.h"
@@ -33,10 +34,60 @@ Op Erfinv(Lowering& l, Op y, Op) { return Exp(l, y * y) * N(l, y, std::sqrt(std:
 Op Ndtri(Lowering& l, Op y, Op) {
   return Exp(l, y * y * N(l, y, 0.5)) * N(l, y, std::sqrt(2 * std::numbers::pi));
 }
+// With y = pi x: (y cos(y) - sin(y)) / (y x). Near 0, where the terms cancel and which has higher
+// derivatives, the sum of (-1)^k 2k / (2k + 1)! y^(2k - 1), times pi.
 Op Sinc(Lowering& l, Op, Op x) {
-  const Op zero = CompareOps(l, x, N(l, x, 0), Order::kEq), at = x * N(l, x, std::numbers::pi);
-  const Op slope = (at * l.b.Unary(hlo::kCosine, at) - l.b.Unary(hlo::kSine, at)) / (at * x);
-  return ZeroWhere(l, zero, slope);
+  constexpr double kTerms[] = {-1. / 3, 1. / 30, -1. / 840, 1. / 45'360, -1. / 3'991'680, 1. / 518'918'400};
+  const Op small = CompareOps(l, l.b.Unary(hlo::kAbs, x), 0.15, Order::kLt);
+  const Op far = SelectOps(l, small, N(l, x, 1), x), near = SelectOps(l, small, x, N(l, x, 0));
+  const Op at = far * N(l, x, std::numbers::pi), y = near * N(l, x, std::numbers::pi), square = y * y;
+  Op series = N(l, x, 0);
+  for (size_t k = std::size(kTerms); k-- > 0;) series = series * square + N(l, x, kTerms[k]);
+  const Op slope = (at * l.b.Unary(hlo::kCosine, at) - l.b.Unary(hlo::kSine, at)) / (at * far);
+  return SelectOps(l, small, y * series * N(l, x, std::numbers::pi), slope);
+}
+
+// The derivative of U: ((n + 1) T(n + 1) - x U(n)) / (x^2 - 1). Near -1 and 1, where the terms cancel, the
+// first two terms of its series, so that derivatives of T up to the third, and of the others up to the
+// second, are right there.
+Op SlopeOfU(Lowering& l, Op x, Op n) {
+  const auto number = [&](double value) { return N(l, x, value); };
+  const Op one = number(1), square = x * x - one;
+  const Op edge = CompareOps(l, l.b.Unary(hlo::kAbs, square), 1e-8, Order::kLt);
+  const Op quotient =
+      ((n + one) * ChebyshevOps(l, x, n + one, Chebyshev::kT) - x * ChebyshevOps(l, x, n, Chebyshev::kU)) /
+      SelectOps(l, edge, one, square);
+  const Op side = SelectOps(l, CompareOps(l, x, 0, Order::kLt), number(-1), one);
+  const Op first = n * (n + one) * (n + number(2)) * number(1. / 3);
+  const Op second = first * (n - one) * (n + number(3)) * number(1. / 5);
+  const Op half = n * number(0.5), odd = l.b.Compare(half, l.b.Unary(hlo::kFloor, half), Order::kNe);
+  // At -1 the derivative has the sign (-1)^(n - 1), and the second one the other.
+  const Op sign = SelectOps(l, odd, one, side);
+  return SelectOps(l, edge, sign * (first + second * (x * side - one)), quotient);
+}
+
+template <Chebyshev kKind>
+Tangents OfChebyshev(const TangentArgs& c) {
+  Lowering& l = c.l;
+  const Op x = c.x[1], n = c.x[2], below = n - N(l, n, 1);
+  switch (kKind) {
+    case Chebyshev::kT: return {c.t[1] * n * ChebyshevOps(l, x, below, Chebyshev::kU)};
+    case Chebyshev::kU: return {c.t[1] * SlopeOfU(l, x, n)};
+    case Chebyshev::kV: return {c.t[1] * (SlopeOfU(l, x, n) - SlopeOfU(l, x, below))};
+    case Chebyshev::kW: return {c.t[1] * (SlopeOfU(l, x, n) + SlopeOfU(l, x, below))};
+  }
+}
+
+// sqrt(x^2 + y^2): each side's share is its quotient by the length, and 0 where the length is 0.
+Tangents Hypot(const TangentArgs& c) {
+  Lowering& l = c.l;
+  const Op length = c.x[0];
+  const Op divisor = SelectOps(l, CompareOps(l, length, 0, Order::kEq), N(l, length, 1), length);
+  Op sum;
+  for (const size_t i : {size_t{1}, size_t{2}}) {
+    if (!IsZero(c.t[i])) sum = SumOf(l, sum, c.t[i] * (c.x[i] / divisor));
+  }
+  return {sum};
 }
 // +inf at +0 and at -0: without the select, x * (1 - x) is -0 at -0 and the quotient -inf.
 Op Logit(Lowering& l, Op, Op x) {
@@ -211,6 +262,11 @@ const OwnRules& ElementwiseRules() {
       {"erfinv", OfOne<Erfinv>},
       {"ndtri", OfOne<Ndtri>},
       {"sinc", OfOne<Sinc>},
+      {"chebyshev_t", OfChebyshev<Chebyshev::kT>},
+      {"chebyshev_u", OfChebyshev<Chebyshev::kU>},
+      {"chebyshev_v", OfChebyshev<Chebyshev::kV>},
+      {"chebyshev_w", OfChebyshev<Chebyshev::kW>},
+      {"hypot", Hypot},
       {"logit", OfOne<Logit>},
       {"frexp", Frexp},
       {"scaled", ScaledTangents},

@@ -152,16 +152,10 @@ SvdOf SvdTangents(Lowering& l, const SvdOf& factors, Op t) {
   const Op dv = with_outside(ProductOf(l, v, of_v), ProductOf(l, AdjointOf(l, t), u), v);
   return {du, DiagonalOf(l, real), dv};
 }
+// Complex columns of U and V may be rotated together: only results that do not depend on that rotation have a
+// derivative.
 Tangents OwnSvd(const TangentArgs& c) {
-  Lowering& l = c.l;
-  const SvdOf factors{c.x[0], c.x[1], c.x[2]};
-  if (hlo::IsComplex(l.type(factors.u))) {
-    // U and V may be rotated together, so only results that do not depend on that rotation are
-    // differentiable.
-    const Op inner = ProductOf(l, ProductOf(l, AdjointOf(l, factors.u), c.t[3]), factors.v);
-    return {Op{}, l.b.Unary(hlo::kReal, DiagonalOf(l, inner)), Op{}};
-  }
-  const SvdOf tangents = SvdTangents(l, factors, c.t[3]);
+  const SvdOf tangents = SvdTangents(c.l, {c.x[0], c.x[1], c.x[2]}, c.t[3]);
   return {tangents.u, tangents.s, tangents.v};
 }
 

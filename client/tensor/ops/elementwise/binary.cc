@@ -81,9 +81,8 @@ Op CopysignOps(Lowering& l, Op x, Op y) {
   const Op size = l.b.Unary(hlo::kAbs, x);
   return SelectOps(l, lazy::SignBitOps(l, y), l.b.Unary(hlo::kNegate, size), size);
 }
-Op HypotOps(Lowering& l, Op x, Op y) {
+Op LengthOf(Lowering& l, Op x, Op y) {
   const PrimitiveType type = l.type(x);
-  if (!hlo::IsFloat(type)) Refuse("hypot takes floating types, not %s", hlo::Name(type));
   // The squares of f32 fit into f64; those of f64 are scaled by the larger side, so that they do not
   // overflow.
   const Op a = l.b.Unary(hlo::kAbs, l.Convert(x, hlo::kF64)),
@@ -98,6 +97,13 @@ Op HypotOps(Lowering& l, Op x, Op y) {
   const Op infinite = Broadcasted(l, hlo::kOr, CompareOps(l, a, infinity, Order::kEq),
                                   CompareOps(l, b, infinity, Order::kEq));
   return l.Convert(SelectOps(l, infinite, infinity, length), type);
+}
+Op HypotOps(Lowering& l, Op x, Op y) {
+  const PrimitiveType type = l.type(x);
+  if (!hlo::IsFloat(type)) Refuse("hypot takes floating types, not %s", hlo::Name(type));
+  const Dims dims = lazy::BroadcastDims(l.dims(x), l.dims(y));
+  return lazy::OwnDerivative(l, "hypot", {l.BroadcastTo(x, dims), l.BroadcastTo(y, dims)},
+                             [&](Operands o) { return LengthOf(l, o[0], o[1]); });
 }
 Op LogAddExp2Ops(Lowering& l, Op x, Op y) {
   const Op scale = N(l, x, std::numbers::ln2);

@@ -169,8 +169,7 @@ Tensor Apply(std::string_view name, const std::vector<Operand>& operands, Caller
   const Callable* const callable = FindCallable(*operation);
   if (callable == nullptr) {
     lazy::Throw(ErrorKind::kArgument,
-                absl::StrCat(operation->pytorch, " takes more than operands, or has several results: call ",
-                             CppName(*operation)),
+                absl::StrCat(operation->pytorch, " is not called by name: call ", CppName(*operation)),
                 "apply", caller);
   }
   if (operands.size() != callable->operands) {

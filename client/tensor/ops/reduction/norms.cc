@@ -20,14 +20,18 @@ namespace {
 // The number of rows up to which the Euclidean distance is computed as the norm of differences.
 constexpr int64_t kDirectRows = 25;
 
-// Uses |x|^2 + |y|^2 - 2 x y^T, which rounding can make negative.
+// Uses |x|^2 + |y|^2 - 2 x y^T, which rounding can make negative. The derivative is 0 where the distance is
+// 0, as in PyTorch.
 Tensor EuclideanByProduct(const Tensor& x, const Tensor& y, const Caller& caller) {
   const auto of = [&](const auto& value) { return Operand(value, caller); };
   const Tensor x_squares = Sum(of(Square(of(x))), {-1}, true);
   const Tensor y_squares = Sum(of(Square(of(y))), {-1}, true).Transpose(-1, -2, caller);
   const Tensor product = MatMul(of(x), of(y.Transpose(-1, -2, caller)));
   const Tensor squares = Sub(of(Add(of(x_squares), of(y_squares))), of(product), 2);
-  return Sqrt(of(ClampMin(of(squares), of(0))));
+  const Tensor far = Gt(of(squares), of(0)), nan = Isnan(of(squares));
+  const Tensor differ = LogicalOr(of(far), of(nan));
+  const Tensor safe = Where(of(differ), of(squares), of(1));
+  return Where(of(differ), of(Sqrt(of(safe))), of(0));
 }
 
 }  // namespace

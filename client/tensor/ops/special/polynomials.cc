@@ -1,7 +1,10 @@
 // Orthogonal polynomials: Chebyshev's in closed form, the others by recurrence.
+#include "client/tensor/ops/special/polynomials.h"
+
 #include <functional>
 #include <limits>
 
+#include "client/tensor/autograd/own_derivative.h"
 #include "client/tensor/ops/elementwise/elementwise.h"
 #include "client/tensor/ops/reduction/loop.h"
 #include "client/tensor/value/numbers.h"
@@ -52,7 +55,7 @@ Tensor Polynomial(const lazy::Operation& operation, const Operand& x, const Oper
 
 // The four kinds as functions of the angle t with cos(t) = x, or cosh(t) = x for x > 1. For x < -1 they
 // follow from the values at -x: T and U with the sign (-1)^n, V and W from each other with that sign.
-enum class Kind { kT, kU, kV, kW };
+using Kind = lazy::Chebyshev;
 
 Op Ratio(Lowering& l, Op t, Op n, Kind kind, bool hyperbolic) {
   const auto cosine = [&](Op y) { return l.b.Unary(hyperbolic ? hlo::kCosh : hlo::kCosine, y); };
@@ -67,7 +70,7 @@ Op Ratio(Lowering& l, Op t, Op n, Kind kind, bool hyperbolic) {
   return t;
 }
 
-Op ChebyshevOps(Lowering& l, Op x, Op n, Kind kind) {
+Op ClosedForm(Lowering& l, Op x, Op n, Kind kind) {
   const Op size = l.b.Unary(hlo::kAbs, x), one = N(l, x, 1), negative = CompareOps(l, x, 0, Order::kLt);
   const Op half_n = n * N(l, n, 0.5);
   const Op odd = l.b.Compare(half_n, l.b.Unary(hlo::kFloor, half_n), Order::kNe);
@@ -89,13 +92,22 @@ Op ChebyshevOps(Lowering& l, Op x, Op n, Kind kind) {
   return SelectOps(l, turned, l.b.Unary(hlo::kNegate, result), result);
 }
 
-Tensor Chebyshev(const lazy::Operation& operation, const Operand& x, const Operand& n, Kind kind,
-                 bool shifted) {
+}  // namespace
+
+Op lazy::ChebyshevOps(Lowering& l, Op x, Op n, Chebyshev kind) {
+  constexpr std::string_view kRules[] = {"chebyshev_t", "chebyshev_u", "chebyshev_v", "chebyshev_w"};
+  return OwnDerivative(l, kRules[static_cast<size_t>(kind)], {x, n},
+                       [&](Operands o) { return ClosedForm(l, o[0], o[1], kind); });
+}
+
+namespace {
+
+Tensor OfKind(const lazy::Operation& operation, const Operand& x, const Operand& n, Kind kind, bool shifted) {
   // The polynomials of degree 1 are x, 2 x, 2 x - 1 and 2 x + 1; shifted ones use 2 x - 1 instead of x.
   const double a = kind == Kind::kT ? 1 : 2, b = kind == Kind::kV ? -1 : kind == Kind::kW ? 1 : 0;
   const Degrees first = shifted ? Degrees{2 * a, b - a} : Degrees{a, b};
   return Polynomial(operation, x, n, first, [&](Lowering& l, Op x, Op n) {
-    return ChebyshevOps(l, shifted ? x * N(l, x, 2) - N(l, x, 1) : x, n, kind);
+    return lazy::ChebyshevOps(l, shifted ? x * N(l, x, 2) - N(l, x, 1) : x, n, kind);
   });
 }
 
@@ -129,28 +141,28 @@ Tensor Recurrent(const lazy::Operation& operation, const Operand& x, const Opera
 }  // namespace
 
 Tensor ChebyshevPolynomialT(const Operand& x, const Operand& n) {
-  return Chebyshev(lazy::ops::ChebyshevPolynomialT, x, n, Kind::kT, false);
+  return OfKind(lazy::ops::ChebyshevPolynomialT, x, n, Kind::kT, false);
 }
 Tensor ChebyshevPolynomialU(const Operand& x, const Operand& n) {
-  return Chebyshev(lazy::ops::ChebyshevPolynomialU, x, n, Kind::kU, false);
+  return OfKind(lazy::ops::ChebyshevPolynomialU, x, n, Kind::kU, false);
 }
 Tensor ChebyshevPolynomialV(const Operand& x, const Operand& n) {
-  return Chebyshev(lazy::ops::ChebyshevPolynomialV, x, n, Kind::kV, false);
+  return OfKind(lazy::ops::ChebyshevPolynomialV, x, n, Kind::kV, false);
 }
 Tensor ChebyshevPolynomialW(const Operand& x, const Operand& n) {
-  return Chebyshev(lazy::ops::ChebyshevPolynomialW, x, n, Kind::kW, false);
+  return OfKind(lazy::ops::ChebyshevPolynomialW, x, n, Kind::kW, false);
 }
 Tensor ShiftedChebyshevPolynomialT(const Operand& x, const Operand& n) {
-  return Chebyshev(lazy::ops::ShiftedChebyshevPolynomialT, x, n, Kind::kT, true);
+  return OfKind(lazy::ops::ShiftedChebyshevPolynomialT, x, n, Kind::kT, true);
 }
 Tensor ShiftedChebyshevPolynomialU(const Operand& x, const Operand& n) {
-  return Chebyshev(lazy::ops::ShiftedChebyshevPolynomialU, x, n, Kind::kU, true);
+  return OfKind(lazy::ops::ShiftedChebyshevPolynomialU, x, n, Kind::kU, true);
 }
 Tensor ShiftedChebyshevPolynomialV(const Operand& x, const Operand& n) {
-  return Chebyshev(lazy::ops::ShiftedChebyshevPolynomialV, x, n, Kind::kV, true);
+  return OfKind(lazy::ops::ShiftedChebyshevPolynomialV, x, n, Kind::kV, true);
 }
 Tensor ShiftedChebyshevPolynomialW(const Operand& x, const Operand& n) {
-  return Chebyshev(lazy::ops::ShiftedChebyshevPolynomialW, x, n, Kind::kW, true);
+  return OfKind(lazy::ops::ShiftedChebyshevPolynomialW, x, n, Kind::kW, true);
 }
 
 Tensor HermitePolynomialH(const Operand& x, const Operand& n) {

@@ -39,8 +39,15 @@ Op SincOps(Lowering& l, Op x) {
 }
 
 Op AngleOps(Lowering& l, Op x) {
-  if (hlo::IsComplex(l.type(x)))
-    return l.b.Binary(hlo::kAtan2, l.b.Unary(hlo::kImag, x), l.b.Unary(hlo::kReal, x));
+  if (hlo::IsComplex(l.type(x))) {
+    // At 0 the derivative is 0, as in PyTorch. The angle there depends on the signs of the zeros: it is that
+    // of 1 or -1 with the sign of the imaginary part, of which sign() is a copy without derivative.
+    const Op re = l.b.Unary(hlo::kReal, x), im = l.b.Unary(hlo::kImag, x), one = N(l, re, 1);
+    const Op zero = l.b.Binary(hlo::kAnd, CompareOps(l, re, 0, Order::kEq), CompareOps(l, im, 0, Order::kEq));
+    const Op side = SelectOps(l, SignBitOps(l, re), l.b.Unary(hlo::kNegate, one), one);
+    return l.b.Binary(hlo::kAtan2, SelectOps(l, zero, l.b.Unary(hlo::kSign, im), im),
+                      SelectOps(l, zero, side, re));
+  }
   if (!hlo::IsFloat(l.type(x))) x = l.b.Convert(x, hlo::kF32);
   const Op angle = SelectOps(l, CompareOps(l, x, 0, Order::kLt), N(l, x, std::numbers::pi), N(l, x, 0));
   return SelectOps(l, NanOps(l, x), N(l, x, std::numeric_limits<double>::quiet_NaN()), angle);

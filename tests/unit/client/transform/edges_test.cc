@@ -1,0 +1,164 @@
+// Derivatives at points where a function's formula has none, or another branch: beside derivatives by hand.
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <numbers>
+
+#include "hlod/transform/transform.h"
+#include "tests/unit/client/tensor/fixture.h"
+
+namespace hlod {
+namespace {
+
+using std::numbers::pi;
+
+class Edges : public TensorTest {
+ protected:
+  Tensor At(const std::vector<double>& values) {
+    return FromValues<double>(values, Dims{static_cast<int64_t>(values.size())}, device());
+  }
+  Tensor At(const std::vector<std::complex<double>>& values, Dims dims) {
+    return FromValues<std::complex<double>>(values, std::move(dims), device());
+  }
+  // Returns the derivatives of a function of one number, in reverse mode.
+  template <typename F>
+  std::vector<double> Slopes(F f, const std::vector<double>& x) {
+    return Grad([f](const Tensor& x) { return Sum(f(x)); })(At(x)).template ToVector<double>();
+  }
+  template <typename F>
+  std::vector<double> Curvatures(F f, const std::vector<double>& x) {
+    const auto slope = Grad([f](const Tensor& x) { return Sum(f(x)); });
+    return Grad([slope](const Tensor& x) { return Sum(slope(x)); })(At(x)).template ToVector<double>();
+  }
+};
+
+void ExpectNear(const std::vector<double>& values, const std::vector<double>& expected, double error) {
+  ASSERT_EQ(values.size(), expected.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    EXPECT_NEAR(values[i], expected[i], error * (1 + std::abs(expected[i]))) << i;
+  }
+}
+
+TEST_F(Edges, SincHasItsSecondDerivativeAtZero) {
+  const auto sinc = [](const Tensor& x) { return Sinc(x); };
+  // With y = pi x: sinc' = pi (y cos y - sin y) / y^2, sinc'' = -pi^2 (sin y / y + 2 (y cos y - sin y) /
+  // y^3).
+  const std::vector<double> x = {0, 1e-8, -1e-3, 0.1, -0.1499, 0.1501, 0.5, 1, -2.5};
+  std::vector<double> slopes, curvatures;
+  for (const double at : x) {
+    const double y = pi * at;
+    const bool small = std::abs(y) < 0.05;
+    const double quotient = small ? -1. / 3 + y * y / 30 : (y * std::cos(y) - std::sin(y)) / (y * y * y);
+    const double value = small ? 1 - y * y / 6 : std::sin(y) / y;
+    slopes.push_back(pi * y * quotient);
+    curvatures.push_back(-pi * pi * (value + 2 * quotient));
+  }
+  ExpectNear(Slopes(sinc, x), slopes, 1e-12);
+  ExpectNear(Curvatures(sinc, x), curvatures, 1e-10);
+}
+
+// The polynomials of degree 3 and their derivatives.
+TEST_F(Edges, ChebyshevPolynomialsAreDifferentiatedInsideAtAndBeyondOne) {
+  const std::vector<double> x = {0, 0.5, 1, -1, -0.25, 2, -3};
+  const auto expect = [&](auto polynomial, auto slope, auto curvature) {
+    std::vector<double> slopes, curvatures;
+    for (const double at : x) {
+      slopes.push_back(slope(at));
+      curvatures.push_back(curvature(at));
+    }
+    const auto of_three = [polynomial](const Tensor& x) { return polynomial(x, 3); };
+    ExpectNear(Slopes(of_three, x), slopes, 1e-9);
+    ExpectNear(Curvatures(of_three, x), curvatures, 1e-6);
+  };
+  // 4 x^3 - 3 x, 8 x^3 - 4 x, 8 x^3 - 4 x^2 - 4 x + 1 and 8 x^3 + 4 x^2 - 4 x - 1.
+  expect([](const Tensor& x, int n) { return ChebyshevPolynomialT(x, n); },
+         [](double x) { return 12 * x * x - 3; }, [](double x) { return 24 * x; });
+  expect([](const Tensor& x, int n) { return ChebyshevPolynomialU(x, n); },
+         [](double x) { return 24 * x * x - 4; }, [](double x) { return 48 * x; });
+  expect([](const Tensor& x, int n) { return ChebyshevPolynomialV(x, n); },
+         [](double x) { return 24 * x * x - 8 * x - 4; }, [](double x) { return 48 * x - 8; });
+  expect([](const Tensor& x, int n) { return ChebyshevPolynomialW(x, n); },
+         [](double x) { return 24 * x * x + 8 * x - 4; }, [](double x) { return 48 * x + 8; });
+  for (const int degree : {0, 1}) {
+    const auto slopes =
+        Slopes([degree](const Tensor& x) { return ChebyshevPolynomialT(x, degree); }, {0, 0.5, 1, -1, 2});
+    EXPECT_THAT(slopes, ::testing::Each(degree));
+  }
+}
+
+TEST_F(Edges, ALengthHasItsSecondDerivativeWhereOneSideIsZero) {
+  const auto length = [](const Tensor& x) { return Hypot(x, 2.0); };
+  ExpectNear(Slopes(length, {0, 1.5}), {0, 0.6}, 1e-15);
+  ExpectNear(Curvatures(length, {0, 1.5}), {0.5, 4 / std::pow(2.5, 3)}, 1e-14);
+  ExpectNear(Slopes([](const Tensor& x) { return Hypot(x, x); }, {0}), {0}, 0);
+}
+
+// More than 25 rows, for which distances are computed from products.
+TEST_F(Edges, DistancesToItselfHaveNoSlope) {
+  constexpr int64_t kRows = 30;
+  const auto sum = [](const Tensor& x) { return Sum(Cdist(x, x.Detach())); };
+  std::vector<double> x, expected;
+  for (int64_t i = 0; i < kRows; ++i)
+    x.insert(x.end(), {static_cast<double>(i), static_cast<double>(i * i % 7)});
+  for (int64_t i = 0; i < kRows; ++i) {
+    for (int64_t d = 0; d < 2; ++d) {
+      double slope = 0;
+      for (int64_t j = 0; j < kRows; ++j) {
+        const double length = std::hypot(x[2 * i] - x[2 * j], x[2 * i + 1] - x[2 * j + 1]);
+        if (i != j) slope += (x[2 * i + d] - x[2 * j + d]) / length;
+      }
+      expected.push_back(slope);
+    }
+  }
+  ExpectNear(Grad(sum)(At(x).View({kRows, 2})).View({2 * kRows}).ToVector<double>(), expected, 1e-9);
+}
+
+TEST_F(Edges, TheAngleOfZeroHasNoSlope) {
+  const auto angle = [](const Tensor& z) { return Sum(Angle(z)); };
+  const std::vector<std::complex<double>> z = {{0, 0}, {3, 4}, {0., -2.}};
+  const auto slopes = Grad(angle)(At(z, {3})).ToVector<std::complex<double>>();
+  // d angle = (x dy - y dx) / |z|^2, and JAX's gradient is the derivative by x minus i times that by y.
+  const std::vector<std::complex<double>> expected = {0, {-4 / 25., -3 / 25.}, {0.5, 0}};
+  for (size_t i = 0; i < z.size(); ++i) EXPECT_NEAR(std::abs(slopes[i] - expected[i]), 0, 1e-15) << i;
+  // The angles of the four zeros.
+  const auto zeros = Angle(At({{0., 0.}, {0., -0.}, {-0., 0.}, {-0., -0.}}, {4})).ToVector<double>();
+  EXPECT_THAT(zeros, ElementsAre(0, 0, pi, -pi));
+  EXPECT_TRUE(std::signbit(zeros[1]));
+}
+
+TEST_F(Edges, AcoshOfComplexNumbersHasTheSlopeOfItsBranch) {
+  const std::vector<std::complex<double>> z = {{2, 1}, {-2, 1}, {-2, -1}, {-0.5, 3}, {0.5, -0.25}};
+  const auto real = [](const Tensor& z) { return Sum(Real(Acosh(z))); };
+  const auto slopes = Grad(real)(At(z, {5})).ToVector<std::complex<double>>();
+  for (size_t i = 0; i < z.size(); ++i) {  // Differences of the real part along both axes.
+    const auto value = [](std::complex<double> at) { return std::acosh(at).real(); };
+    const double h = 1e-6, by_x = (value(z[i] + h) - value(z[i] - h)) / (2 * h);
+    const std::complex<double> step(0, h);
+    const double by_y = (value(z[i] + step) - value(z[i] - step)) / (2 * h);
+    EXPECT_NEAR(std::abs(slopes[i] - std::complex<double>(by_x, -by_y)), 0, 1e-8) << i;
+  }
+}
+
+// U S V^H is the matrix itself, whichever phases its vectors have: its derivative in a direction is the
+// direction.
+TEST_F(Edges, TheProductOfComplexSingularVectorsMovesAsTheMatrix) {
+  using C = std::complex<double>;
+  const std::vector<C> a = {{1, 0}, {2, 1}, {0, 1}, {3, -1}, {-1, 0.5}, {0.25, 2}};
+  const std::vector<C> t = {{0.5, -1}, {0, 2}, {1, 1}, {-0.25, 0}, {2, 0.5}, {1, -3}};
+  for (const Dims& dims : {Dims{2, 3}, Dims{3, 2}}) {
+    const auto whole = [](const Tensor& a) {
+      const auto [u, s, vh] = linalg::Svd(a);
+      return MatMul(u * s.Unsqueeze(0), vh);
+    };
+    const auto [value, moved] = Jvp(whole, std::tuple(At(a, dims)), std::tuple(At(t, dims)));
+    const auto values = value.Contiguous().View({6}).ToVector<C>(),
+               moves = moved.Contiguous().View({6}).ToVector<C>();
+    for (size_t i = 0; i < a.size(); ++i) {
+      EXPECT_NEAR(std::abs(values[i] - a[i]), 0, 1e-13) << i;
+      EXPECT_NEAR(std::abs(moves[i] - t[i]), 0, 1e-12) << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hlod
