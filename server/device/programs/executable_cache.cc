@@ -213,7 +213,8 @@ void ExecutableCache::Build(const Digest& digest, const std::string& program,
         if (built.ok()) {
           slot.executable = built->executable;
           slot.recent = recent_.insert(recent_.end(), digest);
-          Evict(gone);
+          // The program is held by nobody when its session has ended meanwhile.
+          if (IsEvictionDue(1, built->executable->held_bytes())) Evict(gone);
         } else {
           slots_.erase(digest);
         }
@@ -323,13 +324,20 @@ absl::StatusOr<ExecutableCache::Built> ExecutableCache::BuildExecutable(
 void ExecutableCache::CountFreed(uint64_t session, int64_t programs, int64_t bytes) {
   {
     MutexLock lock(&mu_);
-    freed_ += programs;
-    freed_bytes_ += bytes;
-    // Evicting looks at every program, so that it is not done for each one.
-    if (freed_ < options_.unheld_max / 4 && freed_bytes_ < options_.unheld_bytes_max / 4) return;
-    freed_ = freed_bytes_ = 0;
+    if (!IsEvictionDue(programs, bytes)) return;
   }
   Run(session, [this] { Trim(); });
+}
+
+bool ExecutableCache::IsEvictionDue(int64_t programs, int64_t bytes) {
+  freed_ += programs;
+  freed_bytes_ += bytes;
+  // Evicting looks at every program, of which sessions may hold a hundred thousand. It is done once per
+  // eighth of them, so that a compile pays for a few of the others only.
+  const int64_t few = std::max<int64_t>(options_.unheld_max / 4, static_cast<int64_t>(recent_.size()) / 8);
+  if (freed_ < few && freed_bytes_ < options_.unheld_bytes_max / 4) return false;
+  freed_ = freed_bytes_ = 0;
+  return true;
 }
 
 void ExecutableCache::Trim() {

@@ -103,7 +103,7 @@ class Executable {
     std::vector<uint32_t> devices;
     network::CollectiveCost cost;
   };
-  std::vector<Placed> network_costs_ ABSL_GUARDED_BY(mu_);  // Of NetworkCost, the latest last.
+  std::vector<Placed> network_costs_ ABSL_GUARDED_BY(mu_);  // The latest last.
 };
 
 // Thread-safe.
@@ -214,6 +214,8 @@ class ExecutableCache {
                                    int64_t program_bytes, const CompileCache::Key& key,
                                    const engine::CompileOptions& compile, CompileCharge& charge) const;
   void Evict(std::vector<std::shared_ptr<Executable>>& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Counts programs that may be unheld now. Returns true when it is time to evict.
+  bool IsEvictionDue(int64_t programs, int64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Options options_;
   mutable Mutex mu_;
