@@ -34,18 +34,22 @@ Op Erfinv(Lowering& l, Op y, Op) { return Exp(l, y * y) * N(l, y, std::sqrt(std:
 Op Ndtri(Lowering& l, Op y, Op) {
   return Exp(l, y * y * N(l, y, 0.5)) * N(l, y, std::sqrt(2 * std::numbers::pi));
 }
-// With y = pi x: (y cos(y) - sin(y)) / (y x). Near 0, where the terms cancel and which has higher
-// derivatives, the sum of (-1)^k 2k / (2k + 1)! y^(2k - 1), times pi.
-Op Sinc(Lowering& l, Op, Op x) {
+// The derivative of sin(y) / y: (y cos(y) - sin(y)) / y^2. Near 0, where the terms cancel, the sum of
+// (-1)^k 2k / (2k + 1)! y^(2k - 1), which has higher derivatives, too.
+Op SineRatioSlope(Lowering& l, Op y) {
   constexpr double kTerms[] = {-1. / 3, 1. / 30, -1. / 840, 1. / 45'360, -1. / 3'991'680, 1. / 518'918'400};
-  const Op small = CompareOps(l, l.b.Unary(hlo::kAbs, x), 0.15, Order::kLt);
-  const Op far = SelectOps(l, small, N(l, x, 1), x), near = SelectOps(l, small, x, N(l, x, 0));
-  const Op at = far * N(l, x, std::numbers::pi), y = near * N(l, x, std::numbers::pi), square = y * y;
-  Op series = N(l, x, 0);
-  for (size_t k = std::size(kTerms); k-- > 0;) series = series * square + N(l, x, kTerms[k]);
-  const Op slope = (at * l.b.Unary(hlo::kCosine, at) - l.b.Unary(hlo::kSine, at)) / (at * far);
-  return SelectOps(l, small, y * series * N(l, x, std::numbers::pi), slope);
+  const Op small = CompareOps(l, l.b.Unary(hlo::kAbs, y), 0.5, Order::kLt);
+  const Op far = SelectOps(l, small, N(l, y, 1), y), near = SelectOps(l, small, y, N(l, y, 0));
+  const Op square = near * near;
+  Op series = N(l, y, 0);
+  for (size_t k = std::size(kTerms); k-- > 0;) series = series * square + N(l, y, kTerms[k]);
+  const Op slope = (far * l.b.Unary(hlo::kCosine, far) - l.b.Unary(hlo::kSine, far)) / (far * far);
+  return SelectOps(l, small, near * series, slope);
 }
+Op Sinc(Lowering& l, Op, Op x) {
+  return SineRatioSlope(l, x * N(l, x, std::numbers::pi)) * N(l, x, std::numbers::pi);
+}
+Op SphericalBesselJ0(Lowering& l, Op, Op x) { return SineRatioSlope(l, x); }
 
 // The derivative of U: ((n + 1) T(n + 1) - x U(n)) / (x^2 - 1). Near -1 and 1, where the terms cancel, the
 // first two terms of its series, so that derivatives of T up to the third, and of the others up to the
@@ -78,14 +82,13 @@ Tangents OfChebyshev(const TangentArgs& c) {
   }
 }
 
-// sqrt(x^2 + y^2): each side's share is its quotient by the length, and 0 where the length is 0.
+// sqrt(x^2 + y^2): each side's share is its quotient by the length, which is NaN where both sides are 0, as
+// in PyTorch.
 Tangents Hypot(const TangentArgs& c) {
   Lowering& l = c.l;
-  const Op length = c.x[0];
-  const Op divisor = SelectOps(l, CompareOps(l, length, 0, Order::kEq), N(l, length, 1), length);
   Op sum;
   for (const size_t i : {size_t{1}, size_t{2}}) {
-    if (!IsZero(c.t[i])) sum = SumOf(l, sum, c.t[i] * (c.x[i] / divisor));
+    if (!IsZero(c.t[i])) sum = SumOf(l, sum, c.t[i] * (c.x[i] / c.x[0]));
   }
   return {sum};
 }
@@ -262,6 +265,7 @@ const OwnRules& ElementwiseRules() {
       {"erfinv", OfOne<Erfinv>},
       {"ndtri", OfOne<Ndtri>},
       {"sinc", OfOne<Sinc>},
+      {"spherical_bessel_j0", OfOne<SphericalBesselJ0>},
       {"chebyshev_t", OfChebyshev<Chebyshev::kT>},
       {"chebyshev_u", OfChebyshev<Chebyshev::kU>},
       {"chebyshev_v", OfChebyshev<Chebyshev::kV>},

@@ -34,6 +34,8 @@ Op NanOps(Lowering& l, Op x);
 Op ClampedOps(Lowering& l, Op x, double low, double high);
 Op TruncOps(Lowering& l, Op x);    // Rounds towards zero; integers are unchanged.
 Op SignBitOps(Lowering& l, Op x);  // True where x is negative; for floats it is the sign bit, so true for -0.
+// Returns |x|^2, a real number. Not computed from |x|, whose second derivative at 0 is lost.
+Op SquaredSizeOps(Lowering& l, Op x);
 Op SoftplusOps(Lowering& l, Op x);  // Returns log(1 + exp(x)) without overflow.
 Op LogAddExpOps(Lowering& l, Op x, Op y);
 

@@ -49,6 +49,12 @@ Op SignBitOps(Lowering& l, Op x) {
   return CompareOps(l, l.b.Add(hlo::kBitcastConvert, {wide}, hlo::NoAttributes{}, {}, &bits), 0, Order::kLt);
 }
 
+Op SquaredSizeOps(Lowering& l, Op x) {
+  if (!hlo::IsComplex(l.type(x))) return x * x;
+  const Op re = l.b.Unary(hlo::kReal, x), im = l.b.Unary(hlo::kImag, x);
+  return re * re + im * im;
+}
+
 Op SoftplusOps(Lowering& l, Op x) { return LogAddExpOps(l, x, N(l, x, 0)); }
 
 namespace {

@@ -95,8 +95,8 @@ Tensor SmoothL1Loss(const Tensor& x, const Tensor& target, double beta, Reductio
       "smooth_l1_loss",
       [&](const Tensor& x, const Tensor& target) -> Tensor {
         if (beta == 0) return L1Loss(x, target, reduction);
-        const Tensor distance = Abs(x - target);
-        return Reduced(Where(Lt(distance, beta), Square(distance) * (0.5 / beta), distance - 0.5 * beta),
+        const Tensor difference = x - target, distance = Abs(difference);
+        return Reduced(Where(Lt(distance, beta), Square(difference) * (0.5 / beta), distance - 0.5 * beta),
                        reduction);
       },
       x, target);
@@ -108,8 +108,8 @@ Tensor HuberLoss(const Tensor& x, const Tensor& target, double delta, Reduction 
   return lazy::UnderAutocast(
       "huber_loss",
       [&](const Tensor& x, const Tensor& target) -> Tensor {
-        const Tensor distance = Abs(x - target);
-        return Reduced(Where(Le(distance, delta), Square(distance) * 0.5, (distance - 0.5 * delta) * delta),
+        const Tensor difference = x - target, distance = Abs(difference);
+        return Reduced(Where(Le(distance, delta), Square(difference) * 0.5, (distance - 0.5 * delta) * delta),
                        reduction);
       },
       x, target);

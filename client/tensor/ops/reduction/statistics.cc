@@ -41,8 +41,8 @@ Moments MomentsOps(Lowering& l, Op x, const Dims& reduced, double correction) {
   const Op wide = l.Convert(x, lazy::WideType(l.type(x)));
   const Op sum = SumOps(l, wide, reduced);
   const Op mean = sum / N(l, sum, count);
-  const Op deviation = l.b.Unary(hlo::kAbs, lazy::SubOps(l, wide, KeepDims(l, mean, from, reduced)));
-  const Op squares = SumOps(l, deviation * deviation, reduced);
+  const Op deviation = lazy::SubOps(l, wide, KeepDims(l, mean, from, reduced));
+  const Op squares = SumOps(l, lazy::SquaredSizeOps(l, deviation), reduced);
   return {mean, squares / N(l, squares, std::max(count - correction, 0.0))};
 }
 // Converts f32 to f64, because the square of a deviation can overflow f32 where the deviation does not.
@@ -168,12 +168,16 @@ Tensor VectorNorm(const Operand& x, double order, DimList dims, bool keepdim,
     }
     const Dims reduced = lazy::WrapDims(l, x, dims);
     const Op size = l.b.Unary(hlo::kAbs, x);
+    if (order == 2) {
+      const Op wide = l.Convert(x, lazy::WideType(l.type(x)));
+      const Op norm = lazy::RootOps(l, SumOps(l, lazy::SquaredSizeOps(l, wide), reduced));
+      return l.Reshape(l.Convert(norm, l.type(size)), Kept(l.dims(x), reduced, keepdim));
+    }
     const Op norm = lazy::InWide(l, size, [&](Lowering& l, Op size) {
       if (order == kInfinity) return l.Reduce(hlo::kMaximum, size, reduced);
       if (order == -kInfinity) return l.Reduce(hlo::kMinimum, size, reduced);
       if (order == 0) return SumOps(l, l.Convert(l.Convert(size, hlo::kPred), l.type(size)), reduced);
       if (order == 1) return SumOps(l, size, reduced);
-      if (order == 2) return lazy::RootOps(l, SumOps(l, size * size, reduced));
       return PowerMeanOps(l, size, order, reduced);
     });
     return l.Reshape(norm, Kept(l.dims(x), reduced, keepdim));

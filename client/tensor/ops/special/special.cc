@@ -178,8 +178,10 @@ Tensor BesselY1(const Operand& x) {
 }
 Tensor SphericalBesselJ0(const Operand& x) {
   return Special(lazy::ops::SphericalBesselJ0, x, [](Lowering& l, Op x) {
-    const Op ratio = SelectOps(l, IsEqual(l, x, 0), N(l, x, 1), l.b.Unary(hlo::kSine, x) / x);
-    return SelectOps(l, IsEqual(l, l.b.Unary(hlo::kAbs, x), kInfinity), N(l, x, 0), ratio);
+    return lazy::OwnDerivative(l, "spherical_bessel_j0", {x}, [&](lazy::Operands o) {
+      const Op ratio = SelectOps(l, IsEqual(l, o[0], 0), N(l, x, 1), l.b.Unary(hlo::kSine, o[0]) / o[0]);
+      return SelectOps(l, IsEqual(l, l.b.Unary(hlo::kAbs, o[0]), kInfinity), N(l, x, 0), ratio);
+    });
   });
 }
 Tensor AiryAi(const Operand& x) { return Special(lazy::ops::AiryAi, x, lazy::AiryAi); }

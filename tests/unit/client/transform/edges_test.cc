@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 
+#include "hlod/transform/jacobian.h"
 #include "hlod/transform/transform.h"
 #include "tests/unit/client/tensor/fixture.h"
 
@@ -90,7 +91,27 @@ TEST_F(Edges, ALengthHasItsSecondDerivativeWhereOneSideIsZero) {
   const auto length = [](const Tensor& x) { return Hypot(x, 2.0); };
   ExpectNear(Slopes(length, {0, 1.5}), {0, 0.6}, 1e-15);
   ExpectNear(Curvatures(length, {0, 1.5}), {0.5, 4 / std::pow(2.5, 3)}, 1e-14);
-  ExpectNear(Slopes([](const Tensor& x) { return Hypot(x, x); }, {0}), {0}, 0);
+}
+
+// The square of a distance has a second derivative where the distance is 0: 2 is the mean, and is the target.
+TEST_F(Edges, SquaresOfDistancesHaveTheirSecondDerivativeAtZero) {
+  const auto hessian = [this](auto f, const std::vector<double>& x) {
+    return Hessian(f)(At(x))
+        .Contiguous()
+        .View({static_cast<int64_t>(x.size() * x.size())})
+        .template ToVector<double>();
+  };
+  // The variance's is 2 / (n - 1) times 1 - 1 / n on the diagonal and -1 / n beside it.
+  const double third = 1. / 3;
+  ExpectNear(hessian([](const Tensor& x) { return Var(x); }, {1, 2, 3}),
+             {2 * third, -third, -third, -third, 2 * third, -third, -third, -third, 2 * third}, 1e-12);
+  ExpectNear(hessian([](const Tensor& x) { return Norm(x); }, {3, 0}), {0, 0, 0, third}, 1e-12);
+  ExpectNear(hessian([](const Tensor& x) { return Square(Norm(x)); }, {3, 0}), {2, 0, 0, 2}, 1e-12);
+  const Tensor target = At({1, 2});
+  ExpectNear(hessian([&](const Tensor& x) { return SmoothL1Loss(x, target); }, {1, 2.5}), {0.5, 0, 0, 0.5},
+             1e-12);
+  ExpectNear(hessian([&](const Tensor& x) { return HuberLoss(x, target); }, {1, 9}), {0.5, 0, 0, 0}, 1e-12);
+  ExpectNear(Curvatures([](const Tensor& x) { return SphericalBesselJ0(x); }, {0}), {-third}, 1e-12);
 }
 
 // More than 25 rows, for which distances are computed from products.
