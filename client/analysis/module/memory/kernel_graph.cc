@@ -22,10 +22,6 @@ KernelGraph::KernelGraph(const hlo::Computation& computation)
   }
 }
 
-void KernelGraph::AddUser(NodeId node, NodeId kernel) {
-  if (std::ranges::find(users_[node], kernel) == users_[node].end()) users_[node].push_back(kernel);
-}
-
 void KernelGraph::RemoveUser(NodeId node, NodeId kernel) { std::erase(users_[node], kernel); }
 
 void KernelGraph::FuseOperand(NodeId kernel, NodeId producer) {
@@ -33,8 +29,9 @@ void KernelGraph::FuseOperand(NodeId kernel, NodeId producer) {
   members_[kernel].insert(members_[kernel].end(), members_[producer].begin(), members_[producer].end());
   std::erase(reads_[kernel], producer);
   for (const NodeId read : reads_[producer]) {
-    if (std::ranges::find(reads_[kernel], read) == reads_[kernel].end()) reads_[kernel].push_back(read);
-    AddUser(read, kernel);
+    if (std::ranges::find(reads_[kernel], read) != reads_[kernel].end()) continue;
+    reads_[kernel].push_back(read);
+    users_[read].push_back(kernel);
   }
   RemoveUser(producer, kernel);
   if (!users_[producer].empty()) return;

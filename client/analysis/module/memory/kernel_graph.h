@@ -36,7 +36,6 @@ class KernelGraph {
   void MoveBehind(hlo::NodeId kernel);
 
  private:
-  void AddUser(hlo::NodeId node, hlo::NodeId kernel);
   void RemoveUser(hlo::NodeId node, hlo::NodeId kernel);
 
   const hlo::Computation& computation_;

@@ -24,6 +24,9 @@ constexpr uint32_t kJoinedMax = 8;  // The number of operands of a concatenation
 constexpr int64_t kJoinedRowMin = 64, kJoinedBytesMin = 2048;
 // The search for paths to all users ends after N instructions.
 constexpr int64_t kStepsMax = 50'000'000;
+// Kernels grow until they have looked at N operands and users together. Of a module beyond that, the later
+// kernels stay as they are, and the estimate is too high rather than late.
+constexpr int64_t kGrowthMax = 200'000'000;
 
 bool IsElementwise(Instruction i) {
   return hlo::HasTrait(i.opcode(), hlo::kElementwise) || i.opcode() == hlo::kCopy || i.opcode() == hlo::kMap;
@@ -191,12 +194,16 @@ class LoopFusion {
   // Computes the last operand of the text that may be computed inside.
   bool GrowOnce(Growth& growth) {
     std::vector<NodeId> reads = graph_.reads(growth.kernel);
+    growth_steps_ += static_cast<int64_t>(reads.size());
+    if (growth_steps_ > kGrowthMax) return false;
     std::ranges::sort(reads, std::greater<>());
     for (const NodeId producer : reads) {
       if (whole_[producer] || !MayFuse(growth, producer)) continue;
       if (!growth.grown) graph_.MoveBehind(growth.kernel);
       growth.grown = true;
       const Instruction i = computation_[producer];
+      for (const NodeId read : graph_.reads(producer))
+        growth_steps_ += static_cast<int64_t>(graph_.users(read).size());
       if (growth.reused.erase(producer) > 0) growth.reused.insert(i.operands().begin(), i.operands().end());
       else AddReused(i, growth);
       growth.reductions += i.opcode() == hlo::kReduce;
@@ -287,7 +294,7 @@ class LoopFusion {
   std::vector<bool> whole_;                 // By instruction.
   std::vector<uint32_t> reached_, needed_;  // By instruction, the last round that found it.
   uint32_t round_ = 0;
-  int64_t steps_ = 0;
+  int64_t steps_ = 0, growth_steps_ = 0;
 };
 
 }  // namespace
