@@ -53,7 +53,8 @@ wait "$daemon"
 
 echo 'HLOD_FLAGS="--devices 2"' >/etc/default/hlod
 step dpkg -i /packages/next/*.deb
-dpkg-query -W -f '${Version}\n' "${packages[@]}" | grep -vE '\.1$' && exit 1
+versions=$(dpkg-query -W -f '${Version}\n' "${packages[@]}")
+grep -vE '\.1$' <<<"$versions" && exit 1
 grep -q -- '--devices 2' /etc/default/hlod
 
 step dpkg -P "${packages[@]}"
