@@ -181,8 +181,8 @@ class RunCost {
   CollectiveCost Of(hlo::Instruction i, double operand_bytes) {
     work_ += static_cast<double>(participants_.count());
     Sum& sum = sums_[i.opcode()];
-    if (work_ > kParticipantsMax && sum.operand_bytes > 0) {
-      const double part = operand_bytes / sum.operand_bytes;
+    if (work_ > kParticipantsMax) {
+      const double part = sum.operand_bytes > 0 ? operand_bytes / sum.operand_bytes : 0;
       return {.bytes = part * sum.cost.bytes, .seconds = part * sum.cost.seconds};
     }
     const absl::StatusOr<Collective> collective = hlo::ReadCollective(i, participants_);
