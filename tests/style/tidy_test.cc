@@ -225,11 +225,13 @@ RoomList ServerRooms() {
       {"server/session/",
        {"server/session/", "server/device/", "server/engine/", "common/rpc/", "common/hlo/", "common/base/",
         "proto/"}},
+      {"server/fabric/", {"server/fabric/", "common/rpc/", "common/base/", "proto/"}},
       {"server/grpc/handlers/",
-       {"server/grpc/handlers/", "server/grpc/*", "server/session/", "common/rpc/", "common/base/",
-        "proto/"}},
+       {"server/grpc/handlers/", "server/grpc/*", "server/session/", "server/fabric/", "common/rpc/",
+        "common/base/", "proto/"}},
       {"server/grpc/",
-       {"server/grpc/", "server/session/", "server/device/", "common/rpc/", "common/base/", "proto/"}},
+       {"server/grpc/", "server/session/", "server/fabric/", "server/device/", "common/rpc/", "common/base/",
+        "proto/"}},
       {"server/metrics/",
        {"server/metrics/", "server/session/", "server/device/", "common/rpc/", "common/base/", "proto/"}},
       {"server/log/", {"server/log/", "common/base/"}},
@@ -273,13 +275,14 @@ TEST(Tidy, RoomsIncludeOnlyTheirNeighbours) {
   }
 }
 
+struct NamespacesOfFolder {
+  std::string folder, namespaces;
+};
+
 // Namespaces follow folders: which namespaces the files of a folder may open (the first row that matches is
 // the file's). Public classes are in `hlod` itself, wherever their members are defined.
 TEST(Tidy, NamespacesFollowFolders) {
-  struct Row {
-    std::string folder, namespaces;
-  };
-  static const std::vector<Row> rows = {
+  static const std::vector<NamespacesOfFolder> rows = {
       {"common/base/", "hlod|fields_internal"},
       {"common/hlo/text/", "hlod::hlo(::text)?|text"},
       {"common/hlo/proto/", "hlod::hlo(::codec)?|codec"},
@@ -315,6 +318,7 @@ TEST(Tidy, NamespacesFollowFolders) {
       {"server/engine/assemble/", "hlod::engine(::assemble)?|assemble"},
       {"server/engine/", "hlod::engine|hlod|hlo|HLOD_PANEL_SET"},
       {"server/session/", "hlod::session"},
+      {"server/fabric/", "hlod::fabric"},
       {"server/grpc/", "hlod::grpc_server|hlod::session"},
       {"server/metrics/", "hlod::metrics"},
       {"server/", "hlod"},
@@ -322,8 +326,8 @@ TEST(Tidy, NamespacesFollowFolders) {
   static const std::regex opens(R"(^namespace ([\w:]+) \{.*)");
   for (const SourceFile& file : Sources()) {
     if (!IsCpp(file)) continue;
-    const auto row =
-        std::ranges::find_if(rows, [&](const Row& r) { return file.path.starts_with(r.folder); });
+    const auto row = std::ranges::find_if(
+        rows, [&](const NamespacesOfFolder& r) { return file.path.starts_with(r.folder); });
     if (row == rows.end()) continue;
     const std::regex allowed(row->namespaces);
     for (const std::string& line : file.lines) {

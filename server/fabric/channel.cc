@@ -1,0 +1,61 @@
+// Numbers, acknowledgements, and messages that come twice or too early.
+#include "server/fabric/channel.h"
+
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "common/base/errors/status.h"
+
+namespace hlod::fabric {
+
+const v1::PeerMessage* Channel::Add(v1::PeerMessage message, int64_t now_us) {
+  if (waiting_.size() >= kWaitingMax) return nullptr;
+  if (waiting_.empty()) stalled_us_ = resent_us_ = now_us;
+  message.set_sequence(++sent_);
+  Stamp(message);
+  return &waiting_.emplace_back(std::move(message));
+}
+
+void Channel::Stamp(v1::PeerMessage& message) {
+  message.set_received(received_);
+  told_ = received_;
+  repeated_ = false;
+}
+
+absl::StatusOr<std::vector<v1::PeerMessage>> Channel::Take(const v1::PeerMessage& message, int64_t now_us) {
+  if (message.received() > sent_) {
+    return InvalidArgument("It acknowledges message %d; the last one sent to it is %d.", message.received(),
+                           sent_);
+  }
+  if (message.received() > acknowledged_) {
+    acknowledged_ = message.received();
+    stalled_us_ = resent_us_ = now_us;
+    while (!waiting_.empty() && waiting_.front().sequence() <= acknowledged_) waiting_.pop_front();
+  }
+  std::vector<v1::PeerMessage> due;
+  if (message.sequence() == 0) return due;
+  if (message.sequence() <= received_) {
+    repeated_ = true;
+    return due;
+  }
+  if (message.sequence() != received_ + 1) {  // A message that does not fit comes again.
+    if (early_.size() < kEarlyMax) early_.emplace(message.sequence(), message);
+    return due;
+  }
+  due.push_back(message);
+  ++received_;
+  for (auto next = early_.find(received_ + 1); next != early_.end(); next = early_.find(received_ + 1)) {
+    due.push_back(std::move(next->second));
+    early_.erase(next);
+    ++received_;
+  }
+  return due;
+}
+
+bool Channel::MustResend(int64_t now_us, int64_t interval_us) {
+  if (waiting_.empty() || now_us - resent_us_ < interval_us) return false;
+  resent_us_ = now_us;
+  return true;
+}
+
+}  // namespace hlod::fabric

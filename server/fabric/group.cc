@@ -1,0 +1,175 @@
+// Who gets which message.
+#include "server/fabric/group.h"
+
+#include "common/base/errors/status.h"
+#include "common/rpc/wire.h"
+
+namespace hlod::fabric {
+
+Group::Group(MembershipOptions options, const LaunchLimits& limits, Wire& wire, Work& work)
+    : work_(work),
+      membership_(options, wire, *this),
+      leader_(
+          limits, work, [this](uint32_t rank, v1::PeerMessage m) { Post(rank, std::move(m)); },
+          [this](uint32_t rank) { return membership_.NameOf(rank); }),
+      participant_(
+          options.self.devices(), limits, work,
+          [this](uint32_t rank, v1::PeerMessage m) { Post(rank, std::move(m)); },
+          [this](uint32_t rank) { return membership_.NameOf(rank); }),
+      offers_(
+          limits, [this](uint32_t rank, v1::PeerMessage m) { Post(rank, std::move(m)); },
+          [this](uint32_t rank) { return membership_.NameOf(rank); }) {}
+
+void Group::Post(uint32_t rank, v1::PeerMessage message) {
+  if (rank == self()) {
+    to_self_.push_back(std::move(message));
+  } else {
+    membership_.Send(rank, std::move(message), now_us_);
+  }
+}
+
+void Group::Settle(int64_t now_us) {
+  while (!to_self_.empty()) {
+    const v1::PeerMessage message = std::move(to_self_.front());
+    to_self_.pop_front();
+    OnMessage(self(), message, now_us).IgnoreError();
+  }
+}
+
+absl::Status Group::OnLinkMessage(LinkId link, const v1::PeerMessage& message, int64_t now_us) {
+  now_us_ = now_us;
+  const absl::Status status = membership_.OnMessage(link, message, now_us);
+  Settle(now_us);
+  return status;
+}
+
+void Group::OnEnded(LinkId link, const absl::Status& why, int64_t now_us) {
+  now_us_ = now_us;
+  membership_.OnEnded(link, why, now_us);
+  Settle(now_us);
+}
+
+void Group::Tick(int64_t now_us) {
+  now_us_ = now_us;
+  membership_.Tick(now_us);
+  leader_.Tick(membership_.has_coordinator(), now_us);
+  participant_.Tick(now_us);
+  offers_.Tick(now_us);
+  Settle(now_us);
+}
+
+absl::Status Group::OnMessage(uint32_t rank, const v1::PeerMessage& message, int64_t now_us) {
+  now_us_ = now_us;
+  switch (message.body_case()) {
+    case v1::PeerMessage::kTicketRequest: {
+      if (!membership_.coordinates())
+        return InvalidArgument("It asks this daemon, which does not coordinate, for a ticket.");
+      const v1::TicketRequest& request = message.ticket_request();
+      v1::PeerMessage answer;
+      answer.mutable_ticket()->set_number(request.number());
+      answer.mutable_ticket()->set_ticket(tickets_.Next(request.session(), request.used_us()));
+      Post(rank, std::move(answer));
+      return absl::OkStatus();
+    }
+    case v1::PeerMessage::kTicket:
+      if (rank != 0) return InvalidArgument("It gives a ticket, but does not coordinate.");
+      leader_.OnTicket(message.ticket(), now_us);
+      return absl::OkStatus();
+    case v1::PeerMessage::kPrepare:
+      leader_.SeeTicket(message.prepare().ticket());
+      offered_.erase({message.prepare().group(), message.prepare().sequence()});
+      return participant_.OnPrepare(rank, self(), message.prepare(), now_us);
+    case v1::PeerMessage::kStep: {
+      const v1::LaunchStep& step = message.step();
+      switch (step.kind()) {
+        case v1::LaunchStep::YIELD:
+        case v1::LaunchStep::START:
+        case v1::LaunchStep::ABORT:
+        case v1::LaunchStep::CANCEL: return participant_.OnStep(rank, step, now_us);
+        default: break;
+      }
+      if (step.launch().leader() != self())
+        return InvalidArgument("It answers launch %d of rank %d here.", step.launch().number(),
+                               step.launch().leader());
+      return leader_.OnStep(rank, step, now_us);
+    }
+    case v1::PeerMessage::kOffer: {
+      ASSIGN_OR_RETURN(std::optional<v1::PrepareLaunch> launch,
+                       offers_.Take(rank, self(), message.offer(), now_us));
+      if (!launch.has_value()) return absl::OkStatus();
+      LaunchSpec spec{.prepare = *std::move(launch)};
+      spec.session = spec.prepare.group();
+      leader_.Begin(std::move(spec), self(), membership_.has_coordinator(), now_us);
+      return absl::OkStatus();
+    }
+    case v1::PeerMessage::kOfferRefused:
+      if (offered_.erase({message.offer_refused().group(), message.offer_refused().sequence()}) == 0)
+        return absl::OkStatus();
+      work_.OnOfferRefused(message.offer_refused().group(), message.offer_refused().sequence(),
+                           ReasonOf(message.offer_refused().error()));
+      return absl::OkStatus();
+    default: return InvalidArgument("It sends a message that this daemon does not know.");
+  }
+}
+
+void Group::OnGone(uint32_t rank, const absl::Status& why, int64_t now_us) {
+  now_us_ = now_us;
+  leader_.OnGone(rank, why);
+  participant_.OnGone(rank, why, now_us);
+  offers_.OnGone(rank, why, now_us);
+  for (auto next = offered_.begin(); next != offered_.end();) {
+    const auto current = next++;
+    if (current->second != rank) continue;
+    work_.OnOfferRefused(current->first.first, current->first.second, why);
+    offered_.erase(current);
+  }
+}
+
+absl::Status Group::CheckMembers(const google::protobuf::RepeatedPtrField<v1::LaunchPart>& parts) const {
+  if (!membership_.joined()) {
+    return FailedPrecondition("Daemon %s is not a member of cluster \"%s\" now.", membership_.self().name(),
+                              membership_.cluster());
+  }
+  for (const v1::LaunchPart& part : parts) {
+    if (membership_.Has(part.rank())) continue;
+    return FailedPrecondition("Cluster \"%s\" has no member with rank %d now.", membership_.cluster(),
+                              part.rank());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint64_t> Group::Launch(LaunchSpec spec, int64_t now_us) {
+  now_us_ = now_us;
+  RETURN_IF_ERROR(CheckParts(spec.prepare.digest(), spec.prepare.parts()));
+  RETURN_IF_ERROR(CheckMembers(spec.prepare.parts()));
+  const uint64_t number = leader_.Begin(std::move(spec), self(), membership_.has_coordinator(), now_us);
+  Settle(now_us);
+  return number;
+}
+
+void Group::Cancel(uint64_t number, const absl::Status& why, int64_t now_us) {
+  now_us_ = now_us;
+  leader_.Cancel(number, why);
+  Settle(now_us);
+}
+
+absl::Status Group::Offer(const v1::LaunchOffer& offer, int64_t now_us) {
+  now_us_ = now_us;
+  RETURN_IF_ERROR(CheckParts(offer.digest(), offer.parts()));
+  RETURN_IF_ERROR(CheckMembers(offer.parts()));
+  if (!offered_.emplace(std::pair(offer.group(), offer.sequence()), offer.parts(0).rank()).second)
+    return InvalidArgument("Launch %d of the group is offered twice.", offer.sequence());
+  v1::PeerMessage message;
+  *message.mutable_offer() = offer;
+  Post(offer.parts(0).rank(), std::move(message));
+  Settle(now_us);
+  return absl::OkStatus();
+}
+
+void Group::OnDone(const v1::LaunchId& launch, const absl::Status& status, int64_t now_us) {
+  now_us_ = now_us;
+  participant_.OnDone(launch, status, now_us);
+  Settle(now_us);
+}
+
+}  // namespace hlod::fabric

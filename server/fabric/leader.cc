@@ -1,0 +1,234 @@
+// A launch has one of two ends: refused before it starts, and then nothing has happened anywhere; or started
+// on all its daemons, and then it ends on all of them, successfully or not. The leader alone decides which.
+#include "server/fabric/leader.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "common/base/errors/status.h"
+#include "common/rpc/wire.h"
+
+namespace hlod::fabric {
+
+uint64_t Leader::Begin(LaunchSpec spec, uint32_t self, bool coordinator, int64_t now_us) {
+  const uint64_t number = ++last_number_;
+  Launch& launch = launches_[number];
+  launch.spec = std::move(spec);
+  launch.since_us = now_us;
+  launch.spec.prepare.mutable_launch()->set_leader(self);
+  launch.spec.prepare.mutable_launch()->set_number(number);
+  for (const v1::LaunchPart& part : launch.spec.prepare.parts()) launch.parts[part.rank()];
+  if (!coordinator) {
+    Prepare(launch, last_ticket_ + 1, now_us);
+    return number;
+  }
+  v1::PeerMessage message;
+  v1::TicketRequest& request = *message.mutable_ticket_request();
+  request.set_number(number);
+  request.set_session(launch.spec.session);
+  request.set_used_us(launch.spec.used_us);
+  post_(0, std::move(message));
+  return number;
+}
+
+void Leader::Prepare(Launch& launch, uint64_t ticket, int64_t now_us) {
+  SeeTicket(ticket);
+  launch.phase = Phase::kPreparing;
+  launch.since_us = now_us;
+  launch.spec.prepare.set_ticket(ticket);
+  v1::PeerMessage message;
+  *message.mutable_prepare() = launch.spec.prepare;
+  for (auto& [rank, part] : launch.parts) {
+    part.heard_us = now_us;
+    post_(rank, message);
+  }
+}
+
+void Leader::OnTicket(const v1::Ticket& ticket, int64_t now_us) {
+  const auto launch = launches_.find(ticket.number());
+  if (launch == launches_.end() || launch->second.phase != Phase::kTicket) return;
+  Prepare(launch->second, ticket.ticket(), now_us);
+}
+
+absl::Status Leader::OnStep(uint32_t rank, const v1::LaunchStep& step, int64_t now_us) {
+  const auto launch = launches_.find(step.launch().number());
+  if (launch == launches_.end()) return absl::OkStatus();  // It has ended since.
+  if (launch->second.phase == Phase::kTicket || !launch->second.parts.contains(rank))
+    return InvalidArgument("It answers launch %d, which has not asked it.", step.launch().number());
+  return OnStepOf(launch, rank, step, now_us);
+}
+
+absl::Status Leader::OnStepOf(Launches::iterator found, uint32_t rank, const v1::LaunchStep& step,
+                              int64_t now_us) {
+  Launch& launch = found->second;
+  Part& part = launch.parts.at(rank);
+  part.heard_us = now_us;
+  const bool started = launch.phase == Phase::kStarted;
+  switch (step.kind()) {
+    case v1::LaunchStep::QUEUED: part.behind = step.error().text(); return absl::OkStatus();
+    case v1::LaunchStep::READY:
+      if (part.ready) break;
+      part.ready = true;
+      StartIfReady(launch, now_us);
+      return absl::OkStatus();
+    case v1::LaunchStep::REFUSED:
+      if (started || part.ready || !step.has_error()) break;
+      part.over = true;
+      Refuse(found, Annotate(ReasonOf(step.error()), absl::StrCat("preparing on ", name_of_(rank))));
+      return absl::OkStatus();
+    case v1::LaunchStep::WOUND:
+      // A launch that has started keeps its devices until it has ended.
+      if (started || !part.ready) return absl::OkStatus();
+      part.ready = false;
+      post_(rank, MakeStep(launch.spec.prepare.launch(), v1::LaunchStep::YIELD));
+      return absl::OkStatus();
+    case v1::LaunchStep::DONE:
+      if (!started || part.over) break;
+      part.over = true;
+      if (step.has_error())
+        Fail(launch, Annotate(ReasonOf(step.error()), absl::StrCat("running on ", name_of_(rank))));
+      FinishIfOver(found);
+      return absl::OkStatus();
+    default: break;
+  }
+  return InvalidArgument("Step %s does not fit launch %d.", v1::LaunchStep::Kind_Name(step.kind()),
+                         step.launch().number());
+}
+
+void Leader::StartIfReady(Launch& launch, int64_t now_us) {
+  for (const auto& [rank, part] : launch.parts) {
+    if (!part.ready) return;
+  }
+  launch.phase = Phase::kStarted;
+  launch.since_us = now_us;
+  for (const auto& [rank, part] : launch.parts)
+    post_(rank, MakeStep(launch.spec.prepare.launch(), v1::LaunchStep::START));
+}
+
+void Leader::Refuse(Launches::iterator found, const absl::Status& why) {
+  Launch& launch = found->second;
+  if (launch.phase == Phase::kPreparing) {
+    for (const auto& [rank, part] : launch.parts) {
+      if (!part.over) post_(rank, MakeStep(launch.spec.prepare.launch(), v1::LaunchStep::ABORT, why));
+    }
+  }
+  // The daemons that offered it have not been asked to prepare it yet, so they would wait.
+  const v1::PrepareLaunch& prepare = launch.spec.prepare;
+  if (launch.phase == Phase::kTicket && prepare.group() != 0) {
+    v1::PeerMessage message;
+    v1::LaunchOfferRefused& refused = *message.mutable_offer_refused();
+    refused.set_group(prepare.group());
+    refused.set_sequence(prepare.sequence());
+    *refused.mutable_error() = rpc::ToProto(ErrorOf(why));
+    for (const auto& [rank, part] : launch.parts) post_(rank, message);
+  }
+  const uint64_t number = found->first;
+  launches_.erase(found);
+  work_.OnOver(number, /*started=*/false, why);
+}
+
+void Leader::Fail(Launch& launch, const absl::Status& why) {
+  if (!launch.failure.ok()) return;
+  launch.failure = why;
+  for (const auto& [rank, part] : launch.parts) {
+    if (!part.over) post_(rank, MakeStep(launch.spec.prepare.launch(), v1::LaunchStep::CANCEL, why));
+  }
+}
+
+void Leader::FinishIfOver(Launches::iterator found) {
+  for (const auto& [rank, part] : found->second.parts) {
+    if (!part.over) return;
+  }
+  const uint64_t number = found->first;
+  const absl::Status failure = found->second.failure;
+  launches_.erase(found);
+  work_.OnOver(number, /*started=*/true, failure);
+}
+
+void Leader::Cancel(uint64_t number, const absl::Status& why) {
+  const auto found = launches_.find(number);
+  if (found == launches_.end()) return;
+  if (found->second.phase == Phase::kStarted) return Fail(found->second, why);
+  Refuse(found, why);
+}
+
+void Leader::OnGone(uint32_t rank, const absl::Status& why) {
+  std::vector<uint64_t> concerned;
+  for (const auto& [number, launch] : launches_) {
+    if (launch.parts.contains(rank)) concerned.push_back(number);
+  }
+  for (const uint64_t number : concerned) {
+    const auto found = launches_.find(number);
+    if (found == launches_.end()) continue;
+    Launch& launch = found->second;
+    launch.parts.at(rank).over = true;
+    if (launch.phase != Phase::kStarted) {
+      Refuse(found, why);
+    } else {
+      Fail(launch, why);
+      FinishIfOver(found);
+    }
+  }
+}
+
+std::string Leader::Missing(const Launch& launch) const {
+  std::vector<std::string> names;
+  constexpr size_t kNamed = 4;
+  size_t missing = 0;
+  for (const auto& [rank, part] : launch.parts) {
+    if (launch.phase == Phase::kStarted ? part.over : part.ready) continue;
+    if (++missing > kNamed) continue;
+    names.push_back(name_of_(rank));
+    if (launch.phase == Phase::kPreparing && !part.behind.empty())
+      absl::StrAppend(&names.back(), ", which waits behind ", part.behind);
+  }
+  std::string text;
+  for (const std::string& name : names) absl::StrAppend(&text, text.empty() ? "" : "; ", name);
+  if (missing > kNamed) absl::StrAppend(&text, " and ", missing - kNamed, " more");
+  return text;
+}
+
+absl::Status Leader::CheckTime(const Launch& launch, int64_t now_us) const {
+  const uint64_t number = launch.spec.prepare.launch().number();
+  const int64_t waited_us = now_us - launch.since_us;
+  if (launch.spec.deadline_us != 0 && now_us > launch.spec.deadline_us) {
+    return DeadlineExceeded("The deadline of launch %d is over; it has waited %s for %s.", number,
+                            SecondsOf(waited_us),
+                            launch.phase == Phase::kTicket ? "a ticket" : Missing(launch));
+  }
+  if (launch.phase == Phase::kTicket && waited_us > limits_.prepare_wait_us) {
+    return DeadlineExceeded("Launch %d waited %s for a ticket of the coordinator, %s.", number,
+                            SecondsOf(waited_us), name_of_(0));
+  }
+  if (launch.phase != Phase::kPreparing) return absl::OkStatus();
+  for (const auto& [rank, part] : launch.parts) {
+    // Daemons that make it wait refuse it in time themselves, so this one cannot be heard.
+    if (part.ready || now_us - part.heard_us <= limits_.prepare_wait_us + 2 * limits_.tell_us) continue;
+    return DeadlineExceeded("Launch %d waited %s for %s.", number, SecondsOf(waited_us), Missing(launch));
+  }
+  return absl::OkStatus();
+}
+
+void Leader::Tick(bool coordinator, int64_t now_us) {
+  std::vector<uint64_t> late, unordered;
+  for (const auto& [number, launch] : launches_) {
+    if (!CheckTime(launch, now_us).ok()) {
+      late.push_back(number);
+    } else if (launch.phase == Phase::kTicket && !coordinator) {
+      unordered.push_back(number);
+    }
+  }
+  for (const uint64_t number : late) {
+    const auto found = launches_.find(number);
+    if (found != launches_.end()) Cancel(number, CheckTime(found->second, now_us));
+  }
+  // The coordinator is gone, and a number later than all seen will do: daemons resolve conflicts in any
+  // order.
+  for (const uint64_t number : unordered) {
+    const auto found = launches_.find(number);
+    if (found != launches_.end()) Prepare(found->second, last_ticket_ + 1, now_us);
+  }
+}
+
+}  // namespace hlod::fabric

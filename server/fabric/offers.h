@@ -1,0 +1,57 @@
+// Launches that several processes offer, each to its own daemon: the daemon with the lowest rank compares the
+// offers before anything starts.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "server/fabric/work.h"
+
+namespace hlod::fabric {
+
+// The offers at the daemon that leads their groups. Not thread-safe.
+class Offers {
+ public:
+  static constexpr size_t kOffersMax = 4096;
+
+  Offers(const LaunchLimits& limits, Post post, NameOf name_of)
+      : limits_(limits), post_(std::move(post)), name_of_(std::move(name_of)) {}
+
+  // Takes the offer of a daemon. Returns the launch when it was the last one that is due. If it differs from
+  // the others, or comes out of turn, all that offered are refused. An error: the daemon broke the protocol.
+  absl::StatusOr<std::optional<v1::PrepareLaunch>> Take(uint32_t rank, uint32_t self,
+                                                        const v1::LaunchOffer& offer, int64_t now_us);
+  void OnGone(uint32_t rank, const absl::Status& why, int64_t now_us);
+  void Tick(int64_t now_us);
+  size_t size() const { return waiting_.size(); }
+
+ private:
+  using Key = std::pair<uint64_t, uint64_t>;  // Group and sequence.
+  struct Waiting {
+    v1::LaunchOffer first;
+    uint32_t first_rank = 0;
+    std::map<uint32_t, bool> offered;  // By rank of the parts.
+    int64_t since_us = 0;
+  };
+  // A launch that was refused before all had offered it: those that come late get the same reason.
+  struct Refused {
+    absl::Status why;
+    std::set<uint32_t> late;
+    int64_t since_us = 0;
+  };
+  void Refuse(std::map<Key, Waiting>::iterator waiting, const absl::Status& why, int64_t now_us);
+  void Refuse(uint32_t rank, const v1::LaunchOffer& offer, const absl::Status& why);
+
+  const LaunchLimits limits_;
+  const Post post_;
+  const NameOf name_of_;
+  std::map<Key, Waiting> waiting_;
+  std::map<Key, Refused> refused_;
+};
+
+}  // namespace hlod::fabric

@@ -1,0 +1,215 @@
+// The devices of one daemon under wound-wait: an earlier launch makes a later one that has not started yield.
+//
+// Example: launch A (ticket 1) wants d0 of n1 and d0 of n2, launch B (ticket 2) the same. A's prepare is
+// first at n1, B's at n2. At n1 B waits, because A is earlier. At n2 B holds d0 when A's prepare arrives: n2
+// sends WOUND to B's leader, which has not started B, for B is not ready at n1. It answers YIELD, A is ready
+// everywhere, and runs; then B.
+#include "server/fabric/participant.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/errors/status.h"
+#include "common/rpc/wire.h"
+#include "server/fabric/membership.h"
+
+namespace hlod::fabric {
+
+absl::Status Participant::CheckPrepare(uint32_t rank, const v1::PrepareLaunch& launch) const {
+  if (launch.launch().leader() != rank)
+    return InvalidArgument("It prepares a launch of rank %d.", launch.launch().leader());
+  if (orders_.contains({rank, launch.launch().number()}))
+    return InvalidArgument("It prepares launch %d twice.", launch.launch().number());
+  return CheckParts(launch.digest(), launch.parts());
+}
+
+absl::Status Participant::OnPrepare(uint32_t rank, uint32_t self, const v1::PrepareLaunch& prepare,
+                                    int64_t now_us) {
+  RETURN_IF_ERROR(CheckPrepare(rank, prepare));
+  const auto part = std::find_if(prepare.parts().begin(), prepare.parts().end(),
+                                 [self](const v1::LaunchPart& p) { return p.rank() == self; });
+  if (part == prepare.parts().end())
+    return InvalidArgument("It prepares launch %d, which has no part here.", prepare.launch().number());
+  const auto refuse = [&](const absl::Status& why) {
+    post_(rank, MakeStep(prepare.launch(), v1::LaunchStep::REFUSED, why));
+    return absl::OkStatus();
+  };
+  for (const uint32_t device : part->devices()) {
+    if (device < device_count_) continue;
+    return refuse(InvalidArgument("Device %d is not one of the %d devices of %s.", device, device_count_,
+                                  name_of_(self)));
+  }
+  const auto first = orders_.lower_bound({rank, 0}), last = orders_.lower_bound({rank + 1, 0});
+  if (static_cast<size_t>(std::distance(first, last)) >= limits_.launches_per_leader_max) {
+    return refuse(ResourceExhausted("%s has %d launches of %s already, which is the limit.", name_of_(self),
+                                    limits_.launches_per_leader_max, name_of_(rank)));
+  }
+  const LaunchOrder order{prepare.ticket(), rank, prepare.launch().number()};
+  orders_[{rank, order.number}] = order;
+  Launch& launch = launches_[order];
+  launch.prepare = prepare;
+  launch.devices.assign(part->devices().begin(), part->devices().end());
+  launch.told_us = launch.idle_us = launch.since_us = now_us;
+  Grant(now_us);
+  return absl::OkStatus();
+}
+
+const LaunchOrder* Participant::FindBlocker(const LaunchOrder& order, const Launch& launch,
+                                            const std::map<uint32_t, LaunchOrder>& wanted) {
+  const LaunchOrder* blocker = nullptr;
+  for (const uint32_t device : launch.devices) {
+    if (const auto earlier = wanted.find(device); earlier != wanted.end()) blocker = &earlier->second;
+    const auto holder = holders_.find(device);
+    if (holder == holders_.end()) continue;
+    blocker = &holder->second;
+    Launch& holding = launches_.at(holder->second);
+    if (holder->second < order || holding.phase != Phase::kReady || holding.wounded) continue;
+    holding.wounded = true;
+    post_(holder->second.leader, MakeStep(holding.prepare.launch(), v1::LaunchStep::WOUND));
+  }
+  return blocker;
+}
+
+void Participant::Grant(int64_t now_us) {
+  std::map<uint32_t, LaunchOrder> wanted;  // Devices for which earlier launches wait.
+  for (auto next = launches_.begin(); next != launches_.end();) {
+    const auto current = next++;
+    auto& [order, launch] = *current;
+    if (launch.phase != Phase::kWaiting) continue;
+    if (const LaunchOrder* const blocker = FindBlocker(order, launch, wanted); blocker != nullptr) {
+      launch.behind = *blocker;
+      for (const uint32_t device : launch.devices) wanted.emplace(device, order);
+      continue;
+    }
+    if (const absl::Status taken = work_.Prepare(launch.prepare); !taken.ok()) {
+      Refuse(current, taken);
+      continue;
+    }
+    for (const uint32_t device : launch.devices) holders_[device] = order;
+    launch.phase = Phase::kReady;
+    post_(order.leader, MakeStep(launch.prepare.launch(), v1::LaunchStep::READY));
+  }
+}
+
+void Participant::Free(const Launch& launch) {
+  for (const uint32_t device : launch.devices) holders_.erase(device);
+}
+
+void Participant::Refuse(Launches::iterator launch, const absl::Status& why) {
+  post_(launch->first.leader, MakeStep(launch->second.prepare.launch(), v1::LaunchStep::REFUSED, why));
+  Forget(launch, why);
+}
+
+void Participant::Forget(Launches::iterator found, const absl::Status& why) {
+  const auto& [order, launch] = *found;
+  if (launch.phase == Phase::kReady) {
+    Free(launch);
+    work_.Release(launch.prepare.launch(), why);
+  }
+  if (launch.prepare.group() != 0)
+    work_.OnOfferRefused(launch.prepare.group(), launch.prepare.sequence(), why);
+  orders_.erase({order.leader, order.number});
+  launches_.erase(found);
+}
+
+absl::Status Participant::OnStep(uint32_t rank, const v1::LaunchStep& step, int64_t now_us) {
+  if (step.launch().leader() != rank)
+    return InvalidArgument("It steps launch %d of rank %d.", step.launch().number(), step.launch().leader());
+  const auto known = orders_.find({rank, step.launch().number()});
+  const auto found = known == orders_.end() ? launches_.end() : launches_.find(known->second);
+  const bool here = found != launches_.end();
+  const Phase phase = here ? found->second.phase : Phase::kWaiting;
+  const absl::Status why = step.has_error() ? ReasonOf(step.error()) : absl::OkStatus();
+  switch (step.kind()) {
+    case v1::LaunchStep::YIELD:
+      if (!here || phase != Phase::kReady) break;
+      found->second.phase = Phase::kWaiting;
+      found->second.wounded = false;
+      found->second.idle_us = now_us;
+      Free(found->second);
+      work_.Release(step.launch(), Aborted("An earlier launch is first."));
+      Grant(now_us);
+      return absl::OkStatus();
+    case v1::LaunchStep::START:
+      if (!here || phase != Phase::kReady) break;
+      found->second.phase = Phase::kStarted;
+      found->second.since_us = now_us;
+      work_.Start(step.launch());
+      return absl::OkStatus();
+    case v1::LaunchStep::ABORT:
+      if (!here) return absl::OkStatus();  // It was refused here meanwhile.
+      if (phase == Phase::kStarted) break;
+      Forget(found, why);
+      Grant(now_us);
+      return absl::OkStatus();
+    case v1::LaunchStep::CANCEL:
+      if (!here) return absl::OkStatus();  // It has ended here meanwhile.
+      if (phase != Phase::kStarted) break;
+      work_.Cancel(step.launch(), why);
+      return absl::OkStatus();
+    default: break;
+  }
+  return InvalidArgument("Step %s does not fit launch %d here.", v1::LaunchStep::Kind_Name(step.kind()),
+                         step.launch().number());
+}
+
+void Participant::OnDone(const v1::LaunchId& id, const absl::Status& status, int64_t now_us) {
+  const auto known = orders_.find({id.leader(), id.number()});
+  if (known == orders_.end()) return;
+  const auto found = launches_.find(known->second);
+  if (found->second.phase != Phase::kStarted) return;
+  if (!found->second.orphaned) post_(id.leader(), MakeStep(id, v1::LaunchStep::DONE, status));
+  Free(found->second);
+  launches_.erase(found);
+  orders_.erase(known);
+  Grant(now_us);
+}
+
+void Participant::OnGone(uint32_t rank, const absl::Status& why, int64_t now_us) {
+  for (auto next = launches_.begin(); next != launches_.end();) {
+    const auto current = next++;
+    auto& [order, launch] = *current;
+    if (order.leader != rank || launch.orphaned) continue;
+    if (launch.phase == Phase::kStarted) {
+      launch.orphaned = true;
+      work_.Cancel(launch.prepare.launch(), why);
+      continue;
+    }
+    Forget(current, why);
+  }
+  Grant(now_us);
+}
+
+std::string Participant::DescribeBlocker(const LaunchOrder& order, int64_t now_us) const {
+  const auto found = launches_.find(order);
+  if (found == launches_.end()) return "one that has just ended";
+  const Launch& blocker = found->second;
+  return absl::StrCat(Describe(blocker.prepare.launch(), name_of_),
+                      blocker.phase == Phase::kStarted ? ", started " : ", prepared ",
+                      SecondsOf(now_us - blocker.since_us), " ago");
+}
+
+void Participant::Tick(int64_t now_us) {
+  std::vector<LaunchOrder> late;
+  for (auto& [order, launch] : launches_) {
+    if (launch.phase != Phase::kWaiting) continue;
+    const auto blocker = launches_.find(launch.behind);
+    if (blocker != launches_.end() && blocker->second.phase == Phase::kStarted) launch.idle_us = now_us;
+    if (now_us - launch.idle_us > limits_.prepare_wait_us) {
+      late.push_back(order);
+    } else if (now_us - launch.told_us > limits_.tell_us) {
+      launch.told_us = now_us;
+      post_(order.leader, MakeStep(launch.prepare.launch(), v1::LaunchStep::QUEUED,
+                                   Unavailable("%s", DescribeBlocker(launch.behind, now_us))));
+    }
+  }
+  for (const LaunchOrder& order : late) {
+    const auto found = launches_.find(order);
+    Refuse(found, DeadlineExceeded("Launch %d waited %s behind %s.", order.number,
+                                   SecondsOf(now_us - found->second.since_us),
+                                   DescribeBlocker(found->second.behind, now_us)));
+  }
+  if (!late.empty()) Grant(now_us);
+}
+
+}  // namespace hlod::fabric

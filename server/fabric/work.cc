@@ -1,0 +1,62 @@
+// Messages and texts that both sides of a launch use.
+#include "server/fabric/work.h"
+
+#include <set>
+
+#include "common/base/errors/status.h"
+#include "common/rpc/wire.h"
+#include "server/fabric/membership.h"
+
+namespace hlod::fabric {
+namespace {
+
+constexpr int kDigestBytes = 32;
+constexpr int kDevicesMax = 1024;
+
+}  // namespace
+
+v1::PeerMessage MakeStep(const v1::LaunchId& launch, v1::LaunchStep::Kind kind, const absl::Status& error) {
+  v1::PeerMessage message;
+  v1::LaunchStep& step = *message.mutable_step();
+  *step.mutable_launch() = launch;
+  step.set_kind(kind);
+  if (!error.ok()) *step.mutable_error() = rpc::ToProto(ErrorOf(error));
+  return message;
+}
+
+absl::Status ReasonOf(const v1::Error& error) {
+  constexpr size_t kTextMax = 4096;
+  v1::Error bounded = error;
+  if (bounded.text().size() > kTextMax) bounded.mutable_text()->resize(kTextMax);
+  const absl::Status status = ToStatus(rpc::FromProto(bounded));
+  return status.ok() ? Internal("A member sent no reason.") : status;
+}
+
+std::string Describe(const v1::LaunchId& launch, const NameOf& name_of) {
+  return absl::StrCat("launch ", launch.number(), " of ", name_of(launch.leader()));
+}
+
+std::string SecondsOf(int64_t us) { return absl::StrFormat("%.1f s", static_cast<double>(us) / 1e6); }
+
+absl::Status CheckParts(const std::string& digest,
+                        const google::protobuf::RepeatedPtrField<v1::LaunchPart>& parts) {
+  if (digest.size() != kDigestBytes) {
+    return InvalidArgument("A launch's digest has %d bytes instead of %d.", digest.size(), kDigestBytes);
+  }
+  if (parts.empty() || static_cast<uint32_t>(parts.size()) > kMembersMax)
+    return InvalidArgument("A launch has %d parts; it has from 1 to %d.", parts.size(), kMembersMax);
+  for (int i = 0; i < parts.size(); ++i) {
+    if (i > 0 && parts[i].rank() <= parts[i - 1].rank())
+      return InvalidArgument("The parts of a launch are not in the order of ranks.");
+    const std::set<uint32_t> devices(parts[i].devices().begin(), parts[i].devices().end());
+    if (devices.empty() || static_cast<int>(devices.size()) != parts[i].devices_size() ||
+        parts[i].devices_size() > kDevicesMax) {
+      return InvalidArgument(
+          "A launch names %d devices of rank %d, %d of them different; it needs from 1 to %d.",
+          parts[i].devices_size(), parts[i].rank(), devices.size(), kDevicesMax);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hlod::fabric

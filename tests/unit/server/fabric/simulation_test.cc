@@ -1,0 +1,280 @@
+// The group machine in simulated clusters: many seeds, with everything that can go wrong, and the invariants
+// at each step. HLOD_FABRIC_DAEMONS, HLOD_FABRIC_SEEDS and HLOD_FABRIC_LAUNCHES make them larger.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+
+#include "tests/unit/server/fabric/simulation.h"
+
+namespace hlod::fabric {
+namespace {
+
+int64_t Setting(const char* name, int64_t standard) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? standard : std::atoll(text);
+}
+
+void ExpectNoViolations(const Simulation& simulation) {
+  for (const std::string& text : simulation.violations()) ADD_FAILURE() << text;
+}
+
+using Parts = std::map<uint32_t, std::set<uint32_t>>;
+
+Parts RandomParts(Simulation& simulation, uint32_t daemons, uint32_t devices, uint32_t width_max) {
+  Parts parts;
+  const uint32_t width = 1 + static_cast<uint32_t>(simulation.random()() % std::min(width_max, daemons));
+  while (parts.size() < width) {
+    std::set<uint32_t>& chosen = parts[static_cast<uint32_t>(simulation.random()() % daemons)];
+    for (uint32_t device = 0; device < devices; ++device) {
+      if (simulation.random()() % 2 == 0) chosen.insert(device);
+    }
+    if (chosen.empty()) chosen.insert(static_cast<uint32_t>(simulation.random()() % devices));
+  }
+  return parts;
+}
+
+// Launches at random times, on few daemons so that they collide.
+void ScheduleLaunches(Simulation& simulation, const SimulationOptions& options, int64_t launches,
+                      int64_t begin_us, int64_t span_us) {
+  for (int64_t i = 0; i < launches; ++i) {
+    const int64_t at =
+        begin_us + static_cast<int64_t>(simulation.random()() % static_cast<uint64_t>(span_us));
+    simulation.At(at, [&simulation, &options, i] {
+      const uint32_t area = std::min<uint32_t>(options.daemons, 12);
+      const Parts parts = RandomParts(simulation, area, options.devices, 6);
+      const auto leader = static_cast<uint32_t>(simulation.random()() % options.daemons);
+      if (i % 8 != 0) {
+        simulation.Launch(leader, parts);
+      } else {
+        simulation.OfferAll(7, static_cast<uint64_t>(i) + 1, parts, i % 32 == 0 ? 0 : -1);
+      }
+    });
+  }
+}
+
+// Kills, stops and partitions at random times; all of it is over at the end.
+void ScheduleFaults(Simulation& simulation, const SimulationOptions& options, int64_t faults,
+                    int64_t begin_us, int64_t span_us) {
+  for (int64_t i = 0; i < faults; ++i) {
+    const int64_t at =
+        begin_us + static_cast<int64_t>(simulation.random()() % static_cast<uint64_t>(span_us));
+    const int64_t until = at + 1000 + static_cast<int64_t>(simulation.random()() % 4'000'000);
+    // Every eighth fault is the coordinator's.
+    const auto rank =
+        i % 8 == 7 ? 0
+                   : static_cast<uint32_t>(simulation.random()() % std::min<uint32_t>(options.daemons, 12));
+    const auto other = static_cast<uint32_t>(simulation.random()() % options.daemons);
+    const int kind = static_cast<int>(i % 4);
+    simulation.At(at, [&simulation, rank, other, kind, until] {
+      if (!simulation.alive(rank) || simulation.stopped(rank)) return;
+      if (kind <= 1) {
+        simulation.Kill(rank);
+        simulation.At(until, [&simulation, rank] { simulation.Restart(rank); });
+      } else if (kind == 2) {
+        simulation.Stop(rank);
+        simulation.At(until, [&simulation, rank] {
+          if (simulation.stopped(rank)) simulation.Continue(rank);
+        });
+      } else if (other != rank) {
+        const bool both = simulation.random()() % 2 == 0;
+        simulation.Cut(rank, other, true);
+        if (both) simulation.Cut(other, rank, true);
+        simulation.At(until, [&simulation, rank, other] {
+          simulation.Cut(rank, other, false);
+          simulation.Cut(other, rank, false);
+        });
+      }
+    });
+  }
+}
+
+TEST(Simulation, EverythingHoldsUnderLossDeathsStopsAndPartitions) {
+  SimulationOptions options;
+  options.daemons = static_cast<uint32_t>(Setting("HLOD_FABRIC_DAEMONS", 12));
+  options.loss = 0.01;
+  options.jitter_us = 400;
+  options.refusals = 0.02;
+  options.failures = 0.02;
+  const int64_t seeds = Setting("HLOD_FABRIC_SEEDS", 20), launches = Setting("HLOD_FABRIC_LAUNCHES", 400);
+  Simulation::Counts sum;
+  for (int64_t seed = 1; seed <= seeds; ++seed) {
+    options.seed = static_cast<uint64_t>(seed);
+    Simulation simulation(options);
+    ASSERT_TRUE(simulation.Run(60'000'000,
+                               [&, next = int64_t{0}]() mutable {
+                                 if (simulation.now() < next) return false;
+                                 next = simulation.now() + 100'000;
+                                 return simulation.Complete();
+                               }))
+        << "seed " << seed << ": the cluster never became complete";
+    const int64_t begin = simulation.now(), span = 10'000'000;
+    ScheduleLaunches(simulation, options, launches, begin, span);
+    ScheduleFaults(simulation, options, /*faults=*/20, begin, span);
+    simulation.Run(begin + span + 5'000'000);
+    simulation.Run(begin + 90'000'000, [&, next = int64_t{0}]() mutable {
+      if (simulation.now() < next) return false;
+      next = simulation.now() + 100'000;
+      return simulation.open() == 0 && simulation.Complete();
+    });
+    EXPECT_TRUE(simulation.Complete()) << "seed " << seed << ": the cluster does not find together again\n"
+                                       << simulation.DescribeMembers();
+    simulation.CheckQuiet();
+    ExpectNoViolations(simulation);
+    if (HasFailure()) return;
+    sum.begun += simulation.counts().begun;
+    sum.succeeded += simulation.counts().succeeded;
+    sum.refused += simulation.counts().refused;
+    sum.failed += simulation.counts().failed;
+    sum.lost += simulation.counts().lost;
+    sum.mismatches += simulation.counts().mismatches;
+  }
+  std::printf(
+      "simulated, %u daemons, %ld seeds: %ld launches succeeded, %ld were refused, %ld failed, %ld lost "
+      "their "
+      "leader; %ld offers differed\n",
+      options.daemons, seeds, sum.succeeded, sum.refused, sum.failed, sum.lost, sum.mismatches);
+  EXPECT_GT(sum.succeeded, sum.begun / 4);
+  EXPECT_GT(sum.refused, 0);
+  EXPECT_GT(sum.failed, 0);
+  EXPECT_GT(sum.mismatches, 0);
+}
+
+// Returns the time until `done` is true, looked at after each event.
+int64_t TimeUntil(Simulation& simulation, const std::function<bool()>& done) {
+  const int64_t begin = simulation.now();
+  EXPECT_TRUE(simulation.Run(begin + 60'000'000, done)) << "it never came about";
+  return simulation.now() - begin;
+}
+
+void BecomeComplete(Simulation& simulation) {
+  ASSERT_TRUE(simulation.Run(60'000'000, [&, next = int64_t{0}]() mutable {
+    if (simulation.now() < next) return false;
+    next = simulation.now() + 50'000;
+    return simulation.Complete();
+  })) << simulation.DescribeMembers();
+}
+
+// By hand: a ticket is two messages unless the leader is the coordinator, and each other daemon costs
+// PREPARE, READY, START and DONE. One way takes 200 us: two for the ticket, two for PREPARE and READY, two
+// for START and DONE.
+TEST(Simulation, ALaunchCostsATicketAndFourMessagesPerOtherDaemon) {
+  std::printf("simulated, 200 us one way:\n  daemons  messages per launch  time of an empty launch\n");
+  for (const uint32_t width : {1u, 2u, 4u, 8u, 16u}) {
+    SimulationOptions options;
+    options.daemons = width + 1;
+    options.run_us = 1;
+    Simulation simulation(options);
+    BecomeComplete(simulation);
+    constexpr int kLaunches = 20;
+    Parts parts;
+    for (uint32_t rank = 1; rank <= width; ++rank) parts[rank] = {0};
+    for (int i = 0; i < kLaunches; ++i) {
+      ASSERT_TRUE(simulation.Launch(1, parts));
+      TimeUntil(simulation, [&] { return simulation.open() == 0; });
+    }
+    const Simulation::Counts& counts = simulation.counts();
+    ASSERT_EQ(counts.succeeded, kLaunches);
+    EXPECT_EQ(counts.messages, kLaunches * (2 + 4 * (width - 1)));
+    const int64_t mean_us = counts.latency_us / kLaunches;
+    const int64_t expected_us = width == 1 ? 400 : 1200;
+    EXPECT_GE(mean_us, expected_us);
+    EXPECT_LE(mean_us, expected_us + 50) << "besides the parts' time, a microsecond in the mean";
+    std::printf("  %7u  %19ld  %20ld us\n", width, counts.messages / kLaunches, mean_us);
+    ExpectNoViolations(simulation);
+  }
+}
+
+TEST(Simulation, DeathIsSeenAfterTwoMessagesAndSilenceAfterItsTime) {
+  std::printf(
+      "simulated, 200 us one way, peer_silence 2 s, a look every 50 ms:\n"
+      "  daemons  killed: all know after  stopped: all know after  restarted: all linked after\n");
+  for (const uint32_t daemons : {3u, 12u, 48u}) {
+    SimulationOptions options;
+    options.daemons = daemons;
+    Simulation simulation(options);
+    BecomeComplete(simulation);
+    const auto all_miss = [&](uint32_t rank) {
+      for (uint32_t other = 0; other < daemons; ++other) {
+        if (other != rank && simulation.group(other).membership().Has(rank)) return false;
+      }
+      return true;
+    };
+    simulation.Kill(1);
+    const int64_t killed_us = TimeUntil(simulation, [&] { return all_miss(1); });
+    EXPECT_LE(killed_us, 2 * options.delay_us);
+    simulation.Restart(1);
+    const int64_t restarted_us = TimeUntil(simulation, [&] { return simulation.Complete(); });
+    simulation.Stop(2);
+    const int64_t stopped_us = TimeUntil(simulation, [&] { return all_miss(2); });
+    EXPECT_GE(stopped_us, options.silence_us * 3 / 4);
+    EXPECT_LE(stopped_us, options.silence_us * 3 / 2);
+    simulation.Continue(2);
+    TimeUntil(simulation, [&] { return simulation.Complete(); });
+    std::printf("  %7u  %19ld us  %20ld ms  %23ld ms\n", daemons, killed_us, stopped_us / 1000,
+                restarted_us / 1000);
+    ExpectNoViolations(simulation);
+  }
+}
+
+bool HasReason(const Simulation& simulation, const std::string& words) {
+  return std::any_of(simulation.reasons().begin(), simulation.reasons().end(),
+                     [&](const std::string& reason) { return reason.find(words) != std::string::npos; });
+}
+
+TEST(Simulation, ADifferentProgramIsRefusedBeforeAnythingStarts) {
+  Simulation simulation({});
+  BecomeComplete(simulation);
+  simulation.OfferAll(/*group=*/9, /*sequence=*/4, {{0, {0}}, {1, {0}}, {2, {0}}}, /*odd=*/1);
+  TimeUntil(simulation, [&] { return simulation.open() == 0; });
+  EXPECT_EQ(simulation.counts().mismatches, 3) << "all that offered learn it";
+  EXPECT_TRUE(HasReason(simulation, "Launch 4 of the group differs: ")) << simulation.reasons()[0];
+  // Digests are thirty-two times 'd' (0x64) and 'o' (0x6f).
+  EXPECT_TRUE(HasReason(simulation, "n1 (rank 1) program 6f6f6f6f6f6f") ||
+              HasReason(simulation, "n1 (rank 1) runs program 6f6f6f6f6f6f"))
+      << simulation.reasons()[0];
+  simulation.OfferAll(9, 5, {{0, {0}}, {1, {0}}, {2, {0}}}, -1);
+  TimeUntil(simulation, [&] { return simulation.open() == 0; });
+  EXPECT_EQ(simulation.counts().offers_refused, 3) << "the same programs run";
+  simulation.CheckQuiet();
+  ExpectNoViolations(simulation);
+}
+
+TEST(Simulation, AnOfferThatOneMemberDoesNotMakeNamesIt) {
+  SimulationOptions options;
+  options.limits.prepare_wait_us = 1'000'000;
+  Simulation simulation(options);
+  BecomeComplete(simulation);
+  simulation.Stop(2);
+  simulation.OfferAll(9, 1, {{0, {0}}, {1, {0}}, {2, {0}}}, -1);
+  TimeUntil(simulation, [&] { return simulation.counts().offers_refused == 2; });
+  EXPECT_TRUE(HasReason(simulation, "Launch 1 of the group waited 1.0 s for n2 (rank 2)."))
+      << simulation.reasons()[0];
+  ExpectNoViolations(simulation);
+}
+
+// The first launch runs for longer than the second may wait, but on other devices. The second waits for a daemon
+// that does not answer.
+TEST(Simulation, ALaunchThatWaitsSaysForWhom) {
+  SimulationOptions options;
+  options.run_us = 20'000'000;
+  options.limits.prepare_wait_us = 1'000'000;
+  options.limits.tell_us = 200'000;
+  options.silence_us = 60'000'000;
+  Simulation simulation(options);
+  BecomeComplete(simulation);
+  ASSERT_TRUE(simulation.Launch(0, {{0, {0}}, {1, {0}}}));
+  simulation.Run(simulation.now() + 10'000);
+  simulation.Stop(2);
+  ASSERT_TRUE(simulation.Launch(0, {{1, {1}}, {2, {0}}}));
+  TimeUntil(simulation, [&] { return simulation.counts().refused == 1; });
+  EXPECT_TRUE(HasReason(simulation, "Launch 2 waited 1.")) << simulation.reasons()[0];
+  EXPECT_TRUE(HasReason(simulation, " for n2 (rank 2).")) << simulation.reasons()[0];
+  ExpectNoViolations(simulation);
+}
+
+}  // namespace
+}  // namespace hlod::fabric
