@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "common/base/arithmetic.h"
 #include "common/base/errors/status.h"
 #include "common/base/system/cpu_limit.h"
@@ -15,8 +16,10 @@
 #include "common/base/text/strings.h"
 #include "common/base/text/toml_text.h"
 #include "common/network/topology.h"
+#include "common/rpc/endpoint.h"
 #include "common/rpc/keepalive.h"
 #include "server/engine/assemble/assembler.h"
+#include "server/fabric/membership.h"
 #include "server/metrics/endpoint.h"
 
 namespace hlod {
@@ -203,6 +206,42 @@ void AddDevices(Keys& keys) {
                   }});
 }
 
+// Other daemons.
+void AddCluster(Keys& keys) {
+  keys.push_back(
+      {"cluster",
+       "Name of the cluster of daemons that this one coordinates, or, with join, is a member of: letters, "
+       "digits, '.', '_' and '-'; needs an address tcp:HOST:PORT in listen",
+       "none", false, [](Config& config, std::string_view value) {
+         constexpr size_t kLongest = 64;
+         const bool plain = std::all_of(value.begin(), value.end(), [](char c) {
+           return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
+         });
+         if (value.empty() || value.size() > kLongest || !plain) {
+           return InvalidArgument("\"%s\" is not a name of 1 to %d letters, digits, '.', '_' and '-'", value,
+                                  kLongest);
+         }
+         config.cluster = std::string(value);
+         return absl::OkStatus();
+       }});
+  keys.push_back({"join", "HOST:PORT of the cluster's coordinator, which this daemon calls until it answers",
+                  "none: this daemon is the coordinator", false, [](Config& config, std::string_view value) {
+                    ASSIGN_OR_RETURN(const rpc::Endpoint endpoint, rpc::ParseEndpoint(value));
+                    if (endpoint.kind != rpc::Endpoint::Kind::kTcp)
+                      return InvalidArgument("%s is not HOST:PORT", value);
+                    config.join = rpc::ToString(endpoint);
+                    return absl::OkStatus();
+                  }});
+  keys.push_back(Number("rank", &Config::rank, 0, fabric::kMembersMax - 1, Unit::kNone,
+                        "Rank of this daemon in its cluster, which no other may have; the coordinator has 0",
+                        "the coordinator chooses"));
+  keys.push_back(Number("cluster_size", &Config::cluster_size, 0, fabric::kMembersMax, Unit::kNone,
+                        "Number of members that complete the cluster, for its coordinator; 0: any number"));
+  keys.push_back(
+      Number("peer_silence_us", &Config::peer_silence_us, 100'000, int64_t{1} << 34, Unit::kNone,
+             "Microseconds after which a member that is silent is gone; the coordinator's applies"));
+}
+
 void AddObserving(Keys& keys) {
   keys.push_back({"metrics_listen",
                   "HOST:PORT on the loopback interface that serves metrics to Prometheus: "
@@ -264,6 +303,7 @@ Keys MakeKeys() {
   Keys keys;
   AddListening(keys);
   AddDevices(keys);
+  AddCluster(keys);
   AddObserving(keys);
   AddTrust(keys);
   AddTimes(keys);

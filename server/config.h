@@ -28,6 +28,10 @@ struct Config {
   std::vector<std::string> kernel_libraries;  // The paths of shared objects with native kernels.
   std::string metrics_listen;                 // Empty: no metrics.
   std::string network;                        // "v5p:4x4x4"; empty: no network is modelled.
+  std::string cluster, join;  // The cluster's name, and its coordinator's address; empty: none.
+  int64_t rank = -1;          // -1: the coordinator chooses.
+  int64_t cluster_size = 0;   // 0: not stated.
+  int64_t peer_silence_us = 10'000'000;
   std::string log_level = "info";
   std::string tls_cert, tls_key, tls_client_ca, token_file;
   int64_t drain_us = 30'000'000;

@@ -1,4 +1,5 @@
 // hlod: builds the daemon's parts, connects them, and waits for the end.
+#include <signal.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
@@ -74,6 +75,29 @@ class LastResort {
   std::string running_ ABSL_GUARDED_BY(mu_);
 };
 
+// Ends the daemon when its cluster refuses it.
+class Refusal {
+ public:
+  void Watch(grpc_server::ServerOptions& options) {
+    if (!options.cluster.has_value()) return;
+    options.cluster->on_refused = [this](const absl::Status& why) {
+      {
+        MutexLock lock(&mu_);
+        why_ = why;
+      }
+      kill(getpid(), SIGTERM);
+    };
+  }
+  absl::Status why() {
+    MutexLock lock(&mu_);
+    return why_;
+  }
+
+ private:
+  Mutex mu_;
+  absl::Status why_ ABSL_GUARDED_BY(mu_);
+};
+
 constexpr char kVersion[] = "hlod " HLOD_VERSION;
 
 // Returns the exit code: 2 when the configuration is wrong (for example, an unknown flag), 1 when the machine
@@ -100,6 +124,17 @@ absl::StatusOr<std::unique_ptr<device::Devices>> MakeDevices(const Config& confi
   }
   ASSIGN_OR_RETURN(options.assembler, MakeAssembler(config, environment));
   return device::Devices::Create(options, clock);
+}
+
+// Starts the endpoint of metrics; null if the configuration has none.
+absl::StatusOr<std::unique_ptr<metrics::Endpoint>> StartMetrics(const Config& config,
+                                                                session::Registry& registry,
+                                                                const Clock& clock) {
+  if (config.metrics_listen.empty()) return nullptr;
+  ASSIGN_OR_RETURN(std::unique_ptr<metrics::Endpoint> endpoint,
+                   metrics::Endpoint::Start(config.metrics_listen, registry, clock));
+  spdlog::info("Metrics at {}.", endpoint->url());
+  return endpoint;
 }
 
 // Prints the addresses, and warns of those that every user of this machine may use.
@@ -150,6 +185,8 @@ int Main(int argc, char** argv) {
   absl::StatusOr<grpc_server::ServerOptions> options = MakeServerOptions(config, environment, kVersion);
   if (!options.ok()) return Fail(options.status());
 
+  Refusal refusal;
+  refusal.Watch(*options);
   const bool authenticates = !options->token.empty() || !options->tls_client_authority.empty();
 
   const Clock clock;
@@ -160,14 +197,9 @@ int Main(int argc, char** argv) {
   absl::StatusOr<std::unique_ptr<grpc_server::Server>> server =
       grpc_server::Server::Start(*std::move(options), **devices);
   if (!server.ok()) return Fail(server.status());
-  std::unique_ptr<metrics::Endpoint> metrics_endpoint;
-  if (!config.metrics_listen.empty()) {
-    absl::StatusOr<std::unique_ptr<metrics::Endpoint>> started =
-        metrics::Endpoint::Start(config.metrics_listen, (*server)->registry(), clock);
-    if (!started.ok()) return Fail(started.status());
-    metrics_endpoint = *std::move(started);
-    spdlog::info("Metrics at {}.", metrics_endpoint->url());
-  }
+  absl::StatusOr<std::unique_ptr<metrics::Endpoint>> metrics_endpoint =
+      StartMetrics(config, (*server)->registry(), clock);
+  if (!metrics_endpoint.ok()) return Fail(metrics_endpoint.status());
 
   // From here on clients are answered.
   Announce(**server, authenticates);
@@ -184,12 +216,12 @@ int Main(int argc, char** argv) {
   }
   // Ends all sessions, then the devices: waiting work is dropped, running work is cancelled.
   last_resort->EndLater();
-  metrics_endpoint.reset();
+  metrics_endpoint->reset();
   server->reset();
   last_resort->SetRunning((*devices)->DescribeRunning());
   devices->reset();
   spdlog::info("Ended.");
-  return 0;
+  return refusal.why().ok() ? 0 : Fail(refusal.why());
 }
 
 }  // namespace

@@ -91,6 +91,60 @@ absl::Status ReadCredentials(const Config& config, grpc_server::ServerOptions& o
   return absl::OkStatus();
 }
 
+// Returns the name by which the certificate names this daemon, or, without TLS, the machine's.
+absl::StatusOr<std::string> NameInCluster(const Config& config, const grpc_server::ServerOptions& options) {
+  if (options.tls_certificate.empty()) {
+    char name[256] = {};
+    gethostname(name, sizeof(name) - 1);
+    return std::string(name);
+  }
+  if (options.tls_client_authority.empty()) {
+    return InvalidArgument(
+        "cluster over TLS needs tls_client_ca: the authority that signs the certificates of all its "
+        "daemons.");
+  }
+  const std::string prefix = rpc::DaemonUriPrefix(config.cluster);
+  for (const std::string& uri : rpc::UrisOf(options.tls_certificate)) {
+    if (uri.size() > prefix.size() && uri.starts_with(prefix)) return uri.substr(prefix.size());
+  }
+  return InvalidArgument(
+      "tls_cert: %s does not name a daemon of cluster \"%s\": it needs the URI %sNAME (subjectAltName).",
+      config.tls_cert, config.cluster, prefix);
+}
+
+// Reads the settings of the daemon's cluster, if it has one.
+absl::Status ReadCluster(const Config& config, grpc_server::ServerOptions& options) {
+  if (config.cluster.empty()) {
+    if (config.join.empty() && config.rank < 0 && config.cluster_size == 0) return absl::OkStatus();
+    return InvalidArgument("join, rank and cluster_size need cluster: the name of the cluster.");
+  }
+  if (config.inherit_fd >= 0)
+    return InvalidArgument("A private daemon (inherit_fd) is not a member of a cluster.");
+  if (!config.join.empty() && config.cluster_size > 0)
+    return InvalidArgument("cluster_size is a setting of the coordinator, which is the daemon without join.");
+  if (!config.join.empty() && config.rank == 0)
+    return InvalidArgument("rank 0 is the coordinator's; a daemon that joins has another one.");
+  if (config.join.empty() && config.rank > 0)
+    return InvalidArgument("rank %d is for a daemon that joins (join); the coordinator has rank 0.",
+                           config.rank);
+  grpc_server::ClusterOptions& cluster = options.cluster.emplace();
+  ASSIGN_OR_RETURN(cluster.daemon, NameInCluster(config, options));
+  ASSIGN_OR_RETURN(const rpc::Endpoint coordinator,
+                   rpc::ParseEndpoint(config.join.empty() ? "localhost:1" : config.join));
+  if (options.tls_certificate.empty() && !coordinator.IsLoopback()) {
+    return InvalidArgument(
+        "join: %s is beyond the loopback interface, where daemons need tls_cert, tls_key and "
+        "tls_client_ca.",
+        config.join);
+  }
+  cluster.name = config.cluster;
+  cluster.join = config.join;
+  if (config.rank > 0) cluster.rank = static_cast<uint32_t>(config.rank);
+  cluster.size = static_cast<uint32_t>(config.cluster_size);
+  cluster.peer_silence = absl::Microseconds(config.peer_silence_us);
+  return absl::OkStatus();
+}
+
 // Checks the connection of a private daemon.
 absl::Status CheckConnected(int fd) {
   sockaddr_storage peer;
@@ -208,6 +262,7 @@ absl::StatusOr<grpc_server::ServerOptions> MakeServerOptions(const Config& confi
     if (xdg.empty()) mkdir(endpoint.path.substr(0, endpoint.path.rfind('/')).c_str(), 0755);
   }
   RETURN_IF_ERROR(ReadCredentials(config, options));
+  RETURN_IF_ERROR(ReadCluster(config, options));
   return options;
 }
 

@@ -6,6 +6,7 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 
 #include <algorithm>
 #include <memory>
@@ -71,5 +72,26 @@ absl::Status CheckKey(const std::string& key, const std::string& certificates) {
   if (!fits) return InvalidArgument("it is not the key of the certificate");
   return absl::OkStatus();
 }
+
+std::vector<std::string> UrisOf(const std::string& certificates) {
+  std::vector<std::string> uris;
+  const Certificate certificate = FirstCertificate(certificates);
+  if (certificate == nullptr) return uris;
+  using Names = std::unique_ptr<GENERAL_NAMES, Deleter<GENERAL_NAMES_free>>;
+  const Names names(static_cast<GENERAL_NAMES*>(
+      X509_get_ext_d2i(certificate.get(), NID_subject_alt_name, nullptr, nullptr)));
+  ERR_clear_error();
+  if (names == nullptr) return uris;
+  for (int i = 0; i < sk_GENERAL_NAME_num(names.get()); ++i) {
+    const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names.get(), i);
+    if (name->type != GEN_URI) continue;
+    const ASN1_IA5STRING* const text = name->d.uniformResourceIdentifier;
+    uris.emplace_back(reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
+                      static_cast<size_t>(ASN1_STRING_length(text)));
+  }
+  return uris;
+}
+
+std::string DaemonUriPrefix(const std::string& cluster) { return "hlod://" + cluster + "/daemon/"; }
 
 }  // namespace hlod::rpc

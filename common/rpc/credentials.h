@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 
@@ -17,5 +18,12 @@ absl::Status CheckCertificates(const std::string& pem);
 // Returns INVALID_ARGUMENT unless `key` contains a private key that belongs to the first certificate of
 // `certificates`.
 absl::Status CheckKey(const std::string& key, const std::string& certificates);
+
+// Returns the URIs that the first certificate names as its subject (subjectAltName), in order.
+std::vector<std::string> UrisOf(const std::string& certificates);
+
+// The beginning of the URI by which a certificate names a daemon of a cluster; the daemon's name follows:
+// "hlod://train/daemon/n3".
+std::string DaemonUriPrefix(const std::string& cluster);
 
 }  // namespace hlod::rpc

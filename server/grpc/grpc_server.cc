@@ -20,6 +20,7 @@
 #include "common/base/system/time_slice.h"
 #include "common/rpc/message_size.h"
 #include "server/grpc/handlers/reflection.h"
+#include "server/grpc/peer_links.h"
 #include "server/session/admin.h"
 
 namespace hlod::grpc_server {
@@ -269,6 +270,43 @@ session::Peer GrpcServer::PeerOf(Call& call) const {
   return peer;
 }
 
+std::unique_ptr<CallHandler> GrpcServer::MakeLinkHandler(Call& call) {
+  absl::Status why;
+  if (options_.peers == nullptr) {
+    why =
+        FailedPrecondition("The daemon that was called is in no cluster: it was started without --cluster.");
+  } else if (options_.peer.local && !options_.administration) {
+    why = MakeError(ErrorKind::kAuth,
+                    "Only daemons of this daemon's user may link with it over its unix socket.");
+  }
+  if (!why.ok()) return MakeConstantHandler(call, why);
+  return MakePeerHandler(*options_.peers, call, /*trusted=*/options_.peer.local || options_.tls == nullptr,
+                         options_.use);
+}
+
+std::unique_ptr<CallHandler> GrpcServer::MakeAdminHandler(Call& call, const std::string& name) {
+  if (name != "GetCluster" && name != "TryLaunches") {
+    return MakeAnswerHandler(
+        call,
+        [this, name](const std::string& request) { return session::AnswerAdmin(registry_, name, request); },
+        false);
+  }
+  if (options_.peers == nullptr) {
+    return MakeConstantHandler(
+        call, FailedPrecondition("This daemon is in no cluster: it was started without --cluster."));
+  }
+  return MakeAnswerHandler(
+      call,
+      [peers = options_.peers, name](const std::string& bytes) -> absl::StatusOr<std::string> {
+        if (name == "GetCluster") return peers->Describe().SerializeAsString();
+        v1::TryLaunchesRequest request;
+        if (!request.ParseFromString(bytes)) return InvalidArgument("The request cannot be parsed.");
+        ASSIGN_OR_RETURN(const v1::TriedLaunches tried, peers->TryLaunches(request.count()));
+        return tried.SerializeAsString();
+      },
+      false);
+}
+
 void GrpcServer::Route(const std::shared_ptr<Call>& call) {
   const std::string& method = call->method();
   const auto refuse = [&](const absl::Status& status) {
@@ -313,12 +351,9 @@ void GrpcServer::Route(const std::shared_ptr<Call>& call) {
                     "Administration is for the user who runs the daemon, and root, over its unix socket."));
     }
     options_.use();
-    const std::string name = method.substr(kAdminPrefix.size());
-    return start(MakeAnswerHandler(
-        *call,
-        [this, name](const std::string& request) { return session::AnswerAdmin(registry_, name, request); },
-        false));
+    return start(MakeAdminHandler(*call, method.substr(kAdminPrefix.size())));
   }
+  if (method == "/hlod.v1.Peer/Link") return start(MakeLinkHandler(*call));
   refuse(Unimplemented("This daemon has no method %s.", method));
 }
 

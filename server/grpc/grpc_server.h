@@ -24,6 +24,8 @@
 
 namespace hlod::grpc_server {
 
+class PeerLinks;
+
 // Makes gRPC poll each connection on the thread of its own server. By default one thread of the process polls
 // for all, handles all events, and wakes the thread of each. Must be called before any other function of
 // gRPC, by a program with servers for many connections. Respects $GRPC_POLL_STRATEGY.
@@ -56,6 +58,7 @@ class GrpcServer {
     std::function<absl::Status()> greet = [] { return absl::OkStatus(); };
     // Called when a session is opened or named with its secret, and when an administrator calls.
     std::function<void()> use = [] {};
+    PeerLinks* peers = nullptr;  // Null for a daemon without a cluster.
   };
   // The references must outlive this object.
   GrpcServer(session::Registry& registry, Health& health, SilentCalls& silent, Options options);
@@ -89,6 +92,9 @@ class GrpcServer {
   void FlushDirty();
   void Route(const std::shared_ptr<Call>& call);
   session::Peer PeerOf(Call& call) const;
+  // The handlers of links between daemons, and of administration.
+  std::unique_ptr<CallHandler> MakeLinkHandler(Call& call);
+  std::unique_ptr<CallHandler> MakeAdminHandler(Call& call, const std::string& name);
 
   // The existing calls: the queue must not end before the last of them.
   struct Calls {

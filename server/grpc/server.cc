@@ -116,6 +116,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
   registry.leases = o.inherited_connection < 0;
   registry.arena_socket = server->arenas_ != nullptr ? server->arenas_->name() : "";
   registry.daemon = absl::StrCat(o.version, " pid ", getpid());
+  if (o.cluster.has_value()) RETURN_IF_ERROR(server->MakePeers(registry.epoch));
   server->registry_ = std::make_unique<session::Registry>(devices, *server->processes_, std::move(registry));
   if (server->arenas_ != nullptr) server->arenas_->Start(*server->registry_);
   server->health_ = std::make_unique<Health>(*server->registry_);
@@ -133,6 +134,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
       [server = server.get()](ConnectedSocket socket, const rpc::Endpoint& endpoint) {
         server->OnAccepted(std::move(socket), endpoint);
       });
+  if (server->peers_ != nullptr) server->peers_->Start();
   server->periodic_thread_ = std::thread([server = server.get()] { server->RunPeriodicChecks(); });
   pthread_setname_np(server->periodic_thread_.native_handle(), "periodic");
   return server;
@@ -142,11 +144,35 @@ Server::~Server() {
   if (listener_ != nullptr) listener_->Stop();
   stopping_ = true;
   if (periodic_thread_.joinable()) periodic_thread_.join();
+  if (peers_ != nullptr) peers_->Stop();
   if (registry_ != nullptr) registry_->EndAll(MakeError(ErrorKind::kLostSession, "The daemon is ending."));
   if (servers_ != nullptr) servers_->Shutdown();
   // The users of the sessions' registry end before it.
   arenas_.reset();
   processes_.reset();
+}
+
+absl::Status Server::MakePeers(uint64_t epoch) {
+  const auto tcp = std::find_if(endpoints_.begin(), endpoints_.end(), [](const rpc::Endpoint& endpoint) {
+    return endpoint.kind == rpc::Endpoint::Kind::kTcp;
+  });
+  if (tcp == endpoints_.end()) {
+    return InvalidArgument(
+        "--cluster needs --listen tcp:HOST:PORT: the address at which the other daemons reach this one.");
+  }
+  rpc::Endpoint address = *tcp;
+  // The wildcard is not an address that others could call.
+  if (address.host == "0.0.0.0" || address.host == "::" || address.host.empty()) {
+    char name[256] = {};
+    gethostname(name, sizeof(name) - 1);
+    address.host = name;
+  }
+  peers_ = std::make_unique<PeerLinks>(*options_.cluster,
+                                       PeerCredentials{options_.tls_certificate, options_.tls_key,
+                                                       options_.tls_client_authority, options_.token},
+                                       options_.version, rpc::ToString(address), epoch,
+                                       static_cast<uint32_t>(devices_.count()));
+  return absl::OkStatus();
 }
 
 void Server::OnAccepted(ConnectedSocket socket, const rpc::Endpoint& endpoint) {
@@ -208,6 +234,7 @@ std::unique_ptr<GrpcServer> Server::MakeServer(uint64_t id, const Connections::O
   options.close = [this, id] { connections_->Close(id); };
   options.greet = [this, id] { return connections_->Greet(id); };
   options.use = [this, id] { connections_->MarkUsed(id); };
+  options.peers = peers_.get();
   return std::make_unique<GrpcServer>(*registry_, *health_, silent_, std::move(options));
 }
 

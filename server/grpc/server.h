@@ -18,6 +18,7 @@
 #include "server/grpc/grpc_server.h"
 #include "server/grpc/handlers/health.h"
 #include "server/grpc/listener.h"
+#include "server/grpc/peer_links.h"
 #include "server/grpc/refusal.h"
 #include "server/session/processes.h"
 #include "server/session/registry.h"
@@ -32,6 +33,7 @@ struct ServerOptions {
   std::string token;                                           // The token that calls over TCP must show.
   std::string version;                                         // "hlod 0.1.0"
   absl::Duration greeting = absl::Seconds(10);                 // See GrpcServer::Options.
+  std::optional<ClusterOptions> cluster;                       // nullopt: a daemon by itself.
   std::optional<ReceiveLimits> received;  // Per connection; nullopt: derived from the daemon's limits.
   // tcp_silence: the time after which a TCP peer whose kernel does not answer is given up. The others are
   // GrpcServer::Options::question and patience of a TCP connection.
@@ -59,6 +61,7 @@ class Server {
   absl::StatusOr<Connections::Opened> Identify(int socket, bool tcp, std::optional<uint32_t>* user) const;
   std::unique_ptr<GrpcServer> MakeServer(uint64_t id, const Connections::Opened& opened,
                                          std::optional<uint32_t> user, device::MemoryCharge memory);
+  absl::Status MakePeers(uint64_t epoch);
   void RunPeriodicChecks();
   // Stops watching processes that have neither a connection nor a session that would end with them.
   void DropUnusedProcesses();
@@ -72,6 +75,7 @@ class Server {
   std::unique_ptr<session::Registry> registry_;
   std::unique_ptr<Health> health_;
   std::unique_ptr<Connections> connections_;
+  std::unique_ptr<PeerLinks> peers_;              // Null without a cluster.
   std::shared_ptr<grpc::ServerCredentials> tls_;  // Null without TLS.
   SilentCalls silent_;
   std::unique_ptr<ConnectionServers> servers_;

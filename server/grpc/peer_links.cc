@@ -1,0 +1,409 @@
+// The links' thread, and the state that all links share.
+#include "server/grpc/peer_links.h"
+
+#include <grpc/grpc_security_constants.h>  // tidy: names of properties.
+#include <pthread.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "common/base/errors/error.h"
+#include "common/base/errors/status.h"
+#include "common/base/text/printable.h"
+#include "common/rpc/credentials.h"
+#include "server/grpc/grpc_server.h"
+#include "server/grpc/outgoing_link.h"
+
+namespace hlod::grpc_server {
+namespace {
+
+constexpr std::chrono::milliseconds kTickOfLinks{20};
+constexpr uint32_t kTriedMax = 10'000;
+constexpr absl::Duration kTryPatience = absl::Seconds(60);
+
+fabric::MembershipOptions MembershipOptionsOf(const ClusterOptions& options, const std::string& version,
+                                              const std::string& address, uint64_t incarnation,
+                                              uint32_t devices) {
+  fabric::MembershipOptions membership;
+  membership.cluster = options.name;
+  membership.version = version;
+  membership.join = options.join;
+  membership.rank = options.rank;
+  membership.size = options.size;
+  membership.peer_silence_us = absl::ToInt64Microseconds(options.peer_silence);
+  membership.self.set_name(options.daemon);
+  membership.self.set_address(address);
+  membership.self.set_incarnation(incarnation);
+  membership.self.set_devices(devices);
+  return membership;
+}
+
+// The digest of launches without work.
+const std::string& DigestOfNothing() {
+  static const auto* const digest = new std::string(32, '\0');
+  return *digest;
+}
+
+}  // namespace
+
+absl::Status CheckDaemon(const grpc::AuthContext& peer, const std::string& cluster,
+                         const std::string& daemon) {
+  const std::string prefix = rpc::DaemonUriPrefix(cluster);
+  std::vector<std::string> uris;
+  for (const grpc::string_ref& uri : peer.FindPropertyValues(GRPC_PEER_URI_PROPERTY_NAME)) {
+    uris.emplace_back(uri.data(), uri.size());
+    if (daemon.empty() ? uris.back().starts_with(prefix) : uris.back() == prefix + daemon)
+      return absl::OkStatus();
+  }
+  return MakeError(
+      ErrorKind::kAuth,
+      absl::StrFormat(
+          "The certificate of daemon \"%s\" does not name it as one of cluster \"%s\": it needs the URI "
+          "%s%s, and has %s.",
+          daemon, cluster, prefix, daemon.empty() ? "NAME" : daemon,
+          uris.empty() ? "none" : absl::StrJoin(uris, ", ")));
+}
+
+PeerLinks::PeerLinks(ClusterOptions options, PeerCredentials credentials, std::string version,
+                     std::string address, uint64_t incarnation, uint32_t devices)
+    : options_(std::move(options)),
+      credentials_(std::move(credentials)),
+      group_(MembershipOptionsOf(options_, version, address, incarnation, devices), fabric::LaunchLimits{},
+             *this, *this) {}
+
+PeerLinks::~PeerLinks() { Stop(); }
+
+int64_t PeerLinks::Now() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void PeerLinks::Start() {
+  {
+    MutexLock lock(&mu_);
+    LogChanges();
+  }
+  thread_ = std::thread([this] { Run(); });
+  pthread_setname_np(thread_.native_handle(), "peers");
+}
+
+void PeerLinks::Stop() {
+  if (!thread_.joinable()) return;
+  {
+    MutexLock lock(&mu_);
+    stopping_ = true;
+    for (const auto& [id, call] : std::exchange(incoming_, {}))
+      call->Finish(Unavailable("Its daemon is ending."));
+    outgoing_.clear();
+    for (const auto& [link, owned] : links_) link->Cancel();
+    over_changed_.SignalAll();
+  }
+  thread_.join();
+  queue_.Shutdown();
+  void* tag;
+  bool ok;
+  while (queue_.Next(&tag, &ok)) {
+  }
+}
+
+void PeerLinks::Run() {
+  int64_t next_tick_us = 0;
+  for (;;) {
+    void* tag = nullptr;
+    bool ok = false;
+    const auto got = queue_.AsyncNext(&tag, &ok, std::chrono::system_clock::now() + kTickOfLinks);
+    MutexLock lock(&mu_);
+    if (got == grpc::CompletionQueue::GOT_EVENT) {
+      const auto* const operation = static_cast<OutgoingLink::Operation*>(tag);
+      OnEvent(*operation->link, operation->event, ok);
+    }
+    if (stopping_ && links_.empty()) return;
+    if (!stopping_ && Now() >= next_tick_us) {
+      Tick();
+      next_tick_us = Now() + std::chrono::microseconds(kTickOfLinks).count();
+    }
+  }
+}
+
+void PeerLinks::OnEvent(OutgoingLink& link, LinkEvent event, bool ok) {
+  link.OnEvent(event, ok);
+  switch (event) {
+    case LinkEvent::kStarted:
+      if (!ok || stopping_) {
+        link.Finish();
+        break;
+      }
+      link.id = ++last_link_;
+      outgoing_[link.id] = &link;
+      link.Read();
+      group_.OnConnected(link.id, link.rank(), Now());
+      break;
+    case LinkEvent::kRead:
+      if (ok && link.id != 0) {
+        OnRead(link);
+      } else {
+        link.Finish();
+      }
+      break;
+    case LinkEvent::kWritten: break;
+    case LinkEvent::kFinished: OnFinished(link); break;
+  }
+  Settle();
+  if (link.idle()) links_.erase(&link);
+}
+
+void PeerLinks::OnRead(OutgoingLink& link) {
+  absl::Status status;
+  if (!link.checked && !credentials_.certificate.empty())
+    status = CheckDaemon(*link.peer(), options_.name, "");
+  link.checked = true;
+  const fabric::LinkId id = link.id;
+  if (!status.ok()) {
+    group_.OnEnded(id, status, Now());
+  } else {
+    status = group_.OnLinkMessage(id, link.message(), Now());
+  }
+  if (status.ok() && link.id != 0) return link.Read();
+  if (!status.ok()) {
+    spdlog::warn("The link with {} is ended: {}", rpc::ToString(link.address()),
+                 Printable(FromAbsl(status.message())));
+  }
+  outgoing_.erase(id);
+  link.id = 0;
+  link.Cancel();
+}
+
+void PeerLinks::OnFinished(OutgoingLink& link) {
+  absl::Status why = link.status();
+  if (why.ok()) why = Unavailable("the other side ended it");
+  if (link.id == 0) {
+    if (stopping_ || link.checked) return;  // It was ended here.
+    group_.OnUnconnected(link.rank(), Now());
+    if (link.rank() == 0)
+      SetProblem(absl::StrFormat("The coordinator at %s cannot be reached: %s", rpc::ToString(link.address()),
+                                 FromAbsl(why.message())));
+    return;
+  }
+  if (stopping_) return;
+  const fabric::LinkId id = link.id;
+  outgoing_.erase(id);
+  link.id = 0;
+  if (link.rank() == 0)
+    SetProblem(absl::StrFormat("The coordinator at %s ended the link: %s", rpc::ToString(link.address()),
+                               FromAbsl(why.message())));
+  group_.OnEnded(id, why, Now());
+}
+
+void PeerLinks::SetProblem(const std::string& why) {
+  const std::string printable = Printable(why);
+  if (stopping_ || problem_ == printable) return;
+  problem_ = printable;
+  spdlog::warn("{}", printable);
+}
+
+void PeerLinks::Tick() {
+  for (const uint32_t rank : std::exchange(unconnected_, {})) group_.OnUnconnected(rank, Now());
+  group_.Tick(Now());
+  Settle();
+}
+
+void PeerLinks::Settle() {
+  while (!started_.empty()) {
+    const v1::LaunchId launch = std::move(started_.front());
+    started_.pop_front();
+    group_.OnDone(launch, absl::OkStatus(), Now());
+  }
+  LogChanges();
+  const fabric::Membership& membership = group_.membership();
+  if (membership.has_coordinator()) problem_.clear();
+  if (membership.refused().ok() || refused_ || stopping_) return;
+  refused_ = true;
+  options_.on_refused(membership.refused());
+}
+
+void PeerLinks::LogChanges() {
+  const fabric::Membership& membership = group_.membership();
+  const uint64_t epoch = membership.joined() ? membership.epoch() : 0;
+  if (epoch == logged_epoch_) return;
+  std::map<uint32_t, v1::Member> now;
+  for (const fabric::Membership::View& row : membership.List(Now())) now[row.member.rank()] = row.member;
+  for (const auto& [rank, member] : logged_) {
+    const auto found = now.find(rank);
+    if (found != now.end() && found->second.joined() == member.joined()) continue;
+    std::string why = "it left";
+    for (const fabric::Membership::Departed& departed : membership.departed()) {
+      if (departed.member.incarnation() == member.incarnation()) why = departed.why;
+    }
+    if (rank != membership.self().rank() || !membership.joined())
+      spdlog::warn("Daemon {} (rank {}) is gone: {}.", Printable(member.name()), rank, Printable(why));
+  }
+  for (const auto& [rank, member] : now) {
+    const auto found = logged_.find(rank);
+    if (found != logged_.end() && found->second.joined() == member.joined()) continue;
+    if (rank == membership.self().rank()) {
+      spdlog::info("Member of cluster \"{}\" with rank {}, epoch {}.", options_.name, rank, epoch);
+    } else {
+      spdlog::info("Daemon {} at {} is a member with rank {}.", Printable(member.name()),
+                   Printable(member.address()), rank);
+    }
+  }
+  logged_ = std::move(now);
+  logged_epoch_ = epoch;
+}
+
+fabric::LinkId PeerLinks::AddIncoming(std::shared_ptr<Call> call) {
+  MutexLock lock(&mu_);
+  if (stopping_) {
+    call->Finish(Unavailable("This daemon is ending."));
+    return 0;
+  }
+  const fabric::LinkId id = ++last_link_;
+  incoming_[id] = std::move(call);
+  return id;
+}
+
+absl::Status PeerLinks::OnIncoming(fabric::LinkId link, const v1::PeerMessage& message) {
+  MutexLock lock(&mu_);
+  if (!incoming_.contains(link)) return Unavailable("The link has ended.");
+  const absl::Status status = group_.OnLinkMessage(link, message, Now());
+  if (!status.ok()) {
+    spdlog::warn("A daemon's link is ended: {}", Printable(FromAbsl(status.message())));
+    incoming_.erase(link);
+  }
+  Settle();
+  return status;
+}
+
+void PeerLinks::OnIncomingEnded(fabric::LinkId link) {
+  MutexLock lock(&mu_);
+  if (incoming_.erase(link) == 0 || stopping_) return;
+  group_.OnEnded(link, absl::OkStatus(), Now());
+  Settle();
+}
+
+void PeerLinks::Send(fabric::LinkId link, const v1::PeerMessage& message) {
+  if (const auto made = outgoing_.find(link); made != outgoing_.end()) return made->second->Write(message);
+  if (const auto taken = incoming_.find(link); taken != incoming_.end())
+    taken->second->Write(ToByteBuffer(message));
+}
+
+void PeerLinks::End(fabric::LinkId link, const absl::Status& why) {
+  if (const auto made = outgoing_.find(link); made != outgoing_.end()) {
+    made->second->id = 0;
+    made->second->checked = true;
+    made->second->Cancel();
+    outgoing_.erase(made);
+  }
+  if (const auto taken = incoming_.find(link); taken != incoming_.end()) {
+    taken->second->Finish(why);
+    incoming_.erase(taken);
+  }
+}
+
+void PeerLinks::Connect(uint32_t rank, const std::string& address) {
+  absl::StatusOr<rpc::Endpoint> endpoint = rpc::ParseEndpoint(address);
+  const bool fits = endpoint.ok() && endpoint->kind == rpc::Endpoint::Kind::kTcp &&
+                    (!credentials_.certificate.empty() || endpoint->IsLoopback());
+  if (!fits) {
+    // The machine learns it at its next look, for it may not be called back from here.
+    unconnected_.push_back(rank);
+    spdlog::warn("Rank {} is not called at {}: links beyond the loopback interface are TCP with TLS.", rank,
+                 Printable(address));
+    return;
+  }
+  auto link = std::make_unique<OutgoingLink>(rank, *std::move(endpoint), credentials_, queue_);
+  OutgoingLink* const key = link.get();
+  links_[key] = std::move(link);
+}
+
+absl::Status PeerLinks::Prepare(const v1::PrepareLaunch& launch) {
+  if (launch.digest() == DigestOfNothing()) return absl::OkStatus();
+  return Unimplemented("This daemon runs no programs of other daemons' sessions yet.");
+}
+
+void PeerLinks::Start(const v1::LaunchId& launch) { started_.push_back(launch); }
+
+void PeerLinks::OnOver(uint64_t number, bool, const absl::Status& status) {
+  over_[number] = status;
+  over_changed_.SignalAll();
+}
+
+v1::Cluster PeerLinks::Describe() {
+  MutexLock lock(&mu_);
+  const fabric::Membership& membership = group_.membership();
+  const int64_t now = Now();
+  v1::Cluster cluster;
+  cluster.set_name(options_.name);
+  *cluster.mutable_self() = membership.self();
+  cluster.set_epoch(membership.epoch());
+  cluster.set_size(membership.size());
+  cluster.set_join(options_.join);
+  cluster.set_peer_silence_us(static_cast<uint64_t>(membership.peer_silence_us()));
+  cluster.set_missing(membership.Missing());
+  cluster.set_problem(problem_);
+  for (const fabric::Membership::View& view : membership.List(now)) {
+    v1::ClusterMember& row = *cluster.add_members();
+    *row.mutable_member() = view.member;
+    row.set_state(view.state);
+    row.set_round_trip_us(view.round_trip_us);
+    row.set_silent_us(view.heard_us_ago);
+  }
+  for (const fabric::Membership::Departed& departed : membership.departed()) {
+    v1::DepartedMember& row = *cluster.add_departed();
+    *row.mutable_member() = departed.member;
+    row.set_why(departed.why);
+    row.set_us_ago(now - departed.when_us);
+  }
+  return cluster;
+}
+
+absl::StatusOr<v1::TriedLaunches> PeerLinks::TryLaunches(uint32_t count) {
+  if (count < 1 || count > kTriedMax)
+    return InvalidArgument("The number of launches to try (%d) is not from 1 to %d.", count, kTriedMax);
+  MutexLock lock(&mu_);
+  if (std::exchange(trying_, true))
+    return ResourceExhausted("This daemon is trying launches for another caller.");
+  v1::TriedLaunches tried;
+  absl::Status status;
+  const absl::Time patience = absl::Now() + kTryPatience;
+  for (uint32_t i = 0; i < count && status.ok(); ++i) {
+    fabric::LaunchSpec spec;
+    spec.prepare.set_digest(DigestOfNothing());
+    for (const fabric::Membership::View& row : group_.membership().List(Now())) {
+      v1::LaunchPart& part = *spec.prepare.add_parts();
+      part.set_rank(row.member.rank());
+      part.add_devices(0);
+    }
+    tried.set_daemons(static_cast<uint32_t>(spec.prepare.parts_size()));
+    const int64_t begun = Now();
+    const absl::StatusOr<uint64_t> number = group_.Launch(std::move(spec), begun);
+    if (!number.ok()) {
+      status = number.status();
+      break;
+    }
+    Settle();
+    while (!over_.contains(*number) && !stopping_ && absl::Now() < patience)
+      over_changed_.WaitFor(&mu_, std::chrono::milliseconds(100));
+    const auto over = over_.find(*number);
+    if (over == over_.end()) {
+      status = DeadlineExceeded("Launch %d of %d has not ended after %s.", i + 1, count,
+                                FromAbsl(absl::FormatDuration(kTryPatience)));
+      group_.Cancel(*number, status, Now());
+    } else {
+      status = over->second;
+      tried.add_launch_us(Now() - begun);
+    }
+    over_.clear();
+  }
+  trying_ = false;
+  if (!status.ok()) return status;
+  return tried;
+}
+
+}  // namespace hlod::grpc_server

@@ -1,0 +1,137 @@
+// The links of this daemon with the other daemons of its cluster: it carries the messages of the group
+// machine over gRPC, gives it the time, and answers questions about the cluster.
+#pragma once
+
+#include <grpcpp/completion_queue.h>
+#include <grpcpp/security/auth_context.h>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/base/system/mutex.h"
+#include "common/rpc/endpoint.h"
+#include "proto/hlod/v1/admin.pb.h"
+#include "server/fabric/group.h"
+#include "server/grpc/call.h"
+
+namespace hlod::grpc_server {
+
+// The most bytes of a message between daemons.
+inline constexpr int kPeerMessageBytesMax = 1 << 20;
+
+struct ClusterOptions {
+  std::string name;              // --cluster
+  std::string join;              // The coordinator's address; empty: this daemon coordinates.
+  std::optional<uint32_t> rank;  // nullopt: the coordinator chooses.
+  uint32_t size = 0;             // 0: not stated.
+  absl::Duration peer_silence = absl::Seconds(10);
+  std::string daemon;  // This daemon's name.
+  // Called once, when the coordinator refuses this daemon for a reason that will not go away. On the links'
+  // thread.
+  std::function<void(const absl::Status&)> on_refused = [](const absl::Status&) {};
+};
+
+// The credentials of links that this daemon makes; PEM texts.
+struct PeerCredentials {
+  std::string certificate, key, authority;  // Empty: without TLS.
+  std::string token;
+};
+
+// Returns an error unless the other side of a TLS connection is a daemon of the cluster by its certificate,
+// with the name `daemon` (any if empty). Its certificate is known to be of the cluster's authority.
+absl::Status CheckDaemon(const grpc::AuthContext& peer, const std::string& cluster,
+                         const std::string& daemon);
+
+class OutgoingLink;
+// The reports of the queue about a link that this daemon makes.
+enum class LinkEvent { kStarted, kRead, kWritten, kFinished };
+
+// Thread-safe.
+class PeerLinks : public fabric::Wire, public fabric::Work {
+ public:
+  // `address` is where other daemons reach this one.
+  PeerLinks(ClusterOptions options, PeerCredentials credentials, std::string version, std::string address,
+            uint64_t incarnation, uint32_t devices);
+  ~PeerLinks() override;
+
+  // Begins to join and to watch.
+  void Start();
+  // Ends all links. Calls of other daemons end then, too.
+  void Stop();
+
+  // A link that another daemon makes to this one (peer_handler.cc). Messages of a link come one at a time.
+  fabric::LinkId AddIncoming(std::shared_ptr<Call> call);
+  // An error must end the call.
+  absl::Status OnIncoming(fabric::LinkId link, const v1::PeerMessage& message);
+  void OnIncomingEnded(fabric::LinkId link);
+
+  const std::string& cluster() const { return options_.name; }
+  v1::Cluster Describe();
+  absl::StatusOr<v1::TriedLaunches> TryLaunches(uint32_t count);
+
+ private:
+  // fabric::Wire. Called with the lock.
+  void Send(fabric::LinkId link, const v1::PeerMessage& message) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
+  void End(fabric::LinkId link, const absl::Status& why) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
+  void Connect(uint32_t rank, const std::string& address) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
+
+  // fabric::Work: the parts of launches. There are only those without work.
+  absl::Status Prepare(const v1::PrepareLaunch& launch) override;
+  void Release(const v1::LaunchId&, const absl::Status&) override {}
+  void Start(const v1::LaunchId& launch) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
+  void Cancel(const v1::LaunchId&, const absl::Status&) override {}
+  void OnOver(uint64_t number, bool started,
+              const absl::Status& status) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
+  void OnOfferRefused(uint64_t, uint64_t, const absl::Status&) override {}
+
+  void Run();
+  void OnEvent(OutgoingLink& link, LinkEvent event, bool ok) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void OnRead(OutgoingLink& link) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void OnFinished(OutgoingLink& link) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Tick() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Reports what the group machine has brought about.
+  void Settle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void LogChanges() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Keeps, and logs once, why there is no link with the coordinator.
+  void SetProblem(const std::string& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  static int64_t Now();
+
+  const ClusterOptions options_;
+  const PeerCredentials credentials_;
+  grpc::CompletionQueue queue_;  // Drives the links that this daemon makes.
+  Mutex mu_;
+  CondVar over_changed_;
+  fabric::LinkId last_link_ ABSL_GUARDED_BY(mu_) = 0;
+  std::map<fabric::LinkId, std::shared_ptr<Call>> incoming_ ABSL_GUARDED_BY(mu_);
+  std::map<fabric::LinkId, OutgoingLink*> outgoing_
+      ABSL_GUARDED_BY(mu_);  // The links that the machine knows.
+  std::map<OutgoingLink*, std::unique_ptr<OutgoingLink>> links_ ABSL_GUARDED_BY(mu_);
+  std::vector<uint32_t> unconnected_ ABSL_GUARDED_BY(mu_);  // Ranks whose addresses cannot be called.
+  std::deque<v1::LaunchId> started_ ABSL_GUARDED_BY(mu_);  // Parts that are done as soon as the lock is left.
+  std::map<uint64_t, absl::Status> over_ ABSL_GUARDED_BY(mu_);
+  bool trying_ ABSL_GUARDED_BY(mu_) = false;
+  // The epoch and the members that the log has named.
+  uint64_t logged_epoch_ ABSL_GUARDED_BY(mu_) = 0;
+  std::map<uint32_t, v1::Member> logged_ ABSL_GUARDED_BY(mu_);
+  std::string problem_ ABSL_GUARDED_BY(mu_);  // The reason why the coordinator's link was not made.
+  bool refused_ ABSL_GUARDED_BY(mu_) = false;
+  bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  std::thread thread_;
+  fabric::Group group_ ABSL_GUARDED_BY(mu_);
+};
+
+// Returns the handler of Peer/Link. `trusted` is true when the connection itself shows that the caller may
+// act as a daemon: then no certificate is needed. `use` is called when the caller is accepted.
+std::unique_ptr<CallHandler> MakePeerHandler(PeerLinks& links, Call& call, bool trusted,
+                                             std::function<void()> use);  // Defined in peer_handler.cc.
+
+}  // namespace hlod::grpc_server
