@@ -162,6 +162,18 @@ struct TopOptions {
 absl::Status Top(const CommonOptions& common, const TopOptions& options);
 absl::Status ShowStats(const CommonOptions& common);
 
+// Prints the daemon's cluster: its members, their links, and who has gone.
+absl::Status ShowCluster(const CommonOptions& common);
+struct WaitOptions {
+  int size = 0;  // The number of members to wait for; 0: --cluster-size of the coordinator.
+  double seconds = 60;
+};
+// Waits until the cluster has that many members, all linked with the daemon. DEADLINE_EXCEEDED says who is
+// missing.
+absl::Status WaitForCluster(const CommonOptions& common, const WaitOptions& options);
+// Times `count` launches without work over all members.
+absl::Status TryCluster(const CommonOptions& common, int count);
+
 // Says what is missing or wrong on this machine: the daemon that programs find, the one that they start,
 // processor, memory, limits, jaxlib. kFailed when something is wrong.
 absl::StatusOr<CheckOutcome> Examine(const CommonOptions& common);

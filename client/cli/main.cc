@@ -55,6 +55,8 @@ constexpr hlod::cli::Command kCommands[] = {
     {"stats", "Print the daemon's totals", &hlod::cli::AddStats},
     {"top", "Show what the daemon does, live", &hlod::cli::AddTop},
     {"ping", "Measure the wire's round trip", &hlod::cli::AddPing},
+    {"cluster", "List the daemons of the daemon's cluster, wait for them, or time launches over all of them",
+     &hlod::cli::AddCluster},
     {"doctor", "Say what is missing or wrong on this machine, and what to do", &hlod::cli::AddDoctor},
     {"help", "Print the keys of --json: hloctl help json", &hlod::cli::AddHelp},
 };

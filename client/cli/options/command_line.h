@@ -42,6 +42,7 @@ Action AddGraphs(CLI::App& command, const std::vector<std::string>& program);
 Action AddStats(CLI::App& command, const std::vector<std::string>& program);
 Action AddTop(CLI::App& command, const std::vector<std::string>& program);
 Action AddPing(CLI::App& command, const std::vector<std::string>& program);
+Action AddCluster(CLI::App& command, const std::vector<std::string>& program);
 Action AddDoctor(CLI::App& command, const std::vector<std::string>& program);
 Action AddHelp(CLI::App& command, const std::vector<std::string>& program);
 

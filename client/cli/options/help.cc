@@ -133,6 +133,10 @@ constexpr JsonObject kJsonObjects[] = {
      "times_us saves_graphs saves_executes saves_us remedy] recompiles[reason why program nearest "
      "origin step compile_us remedy] slow[path what line program times us remedy] steps compiles "
      "cache_hits executes host_to_device device_to_host times wall_us"},
+    {"cluster",
+     "name join member epoch size peer_silence_us members[rank name address incarnation devices joined state "
+     "round_trip_us silent_us] departed[rank name why us_ago] missing problem"},
+    {"cluster try", "daemons count min_us median_us p99_us max_us"},
     {"top", "one document per frame: stats (as below) devices sessions (as above) programs (as graphs)"},
     {"stats",
      "version epoch pid "

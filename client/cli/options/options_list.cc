@@ -98,6 +98,28 @@ Action AddPing(CLI::App& command, OptionWords) {
   };
 }
 
+Action AddCluster(CLI::App& command, OptionWords) {
+  const auto wait = std::make_shared<WaitOptions>();
+  const auto count = std::make_shared<int>(100);
+  CLI::App* const waits = command.add_subcommand("wait", "Wait until the cluster has its members");
+  waits
+      ->add_option("--size", wait->size,
+                   "Number of members; without it, what the coordinator was started for (--cluster-size)")
+      ->check(AtLeast(1));
+  waits->add_option("--seconds", wait->seconds, "Time to wait")->check(Seconds())->capture_default_str();
+  CLI::App* const tries = command.add_subcommand("try", "Time launches without work over all members");
+  tries->add_option("--count", *count, "Number of launches")->check(AtLeast(1))->capture_default_str();
+  command.require_subcommand(0, 1);
+  command.fallthrough();
+  return [=](const CommonOptions& common) -> absl::StatusOr<CheckOutcome> {
+    const absl::Status status = waits->parsed()   ? WaitForCluster(common, *wait)
+                                : tries->parsed() ? TryCluster(common, *count)
+                                                  : ShowCluster(common);
+    if (!status.ok()) return status;
+    return CheckOutcome::kPassed;
+  };
+}
+
 Action AddDoctor(CLI::App&, OptionWords) { return &Examine; }
 
 Action AddHelp(CLI::App& command, OptionWords) {

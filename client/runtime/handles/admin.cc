@@ -134,4 +134,41 @@ absl::StatusOr<DaemonStats> Admin::Stats() const {
   return stats;
 }
 
+absl::StatusOr<Cluster> Admin::Cluster() const {
+  ASSIGN_OR_RETURN(const v1::Cluster proto, connection_->Call(&v1::Admin::Stub::GetCluster, 0, 0));
+  hlod::Cluster cluster;
+  cluster.name = proto.name();
+  cluster.join = proto.join();
+  cluster.member = proto.self().joined() != 0;
+  cluster.epoch = static_cast<int64_t>(proto.epoch());
+  cluster.size = proto.size();
+  cluster.peer_silence_us = static_cast<int64_t>(proto.peer_silence_us());
+  for (const v1::ClusterMember& row : proto.members()) {
+    cluster.members.push_back({.rank = row.member().rank(),
+                               .name = row.member().name(),
+                               .address = row.member().address(),
+                               .incarnation = absl::StrFormat("%016x", row.member().incarnation()),
+                               .devices = row.member().devices(),
+                               .joined = static_cast<int64_t>(row.member().joined()),
+                               .state = row.state(),
+                               .round_trip_us = row.round_trip_us(),
+                               .silent_us = row.silent_us()});
+  }
+  for (const v1::DepartedMember& row : proto.departed())
+    cluster.departed.push_back({row.member().rank(), row.member().name(), row.why(), row.us_ago()});
+  cluster.missing = proto.missing();
+  cluster.problem = proto.problem();
+  return cluster;
+}
+
+absl::StatusOr<TriedLaunches> Admin::TryLaunches(int count) const {
+  // The daemon gives up by itself before.
+  constexpr absl::Duration kAtMost = absl::Minutes(2);
+  v1::TryLaunchesRequest request;
+  request.set_count(static_cast<uint32_t>(std::max(count, 0)));
+  ASSIGN_OR_RETURN(const v1::TriedLaunches proto,
+                   connection_->Call(&v1::Admin::Stub::TryLaunches, request, kAtMost));
+  return hlod::TriedLaunches{{proto.launch_us().begin(), proto.launch_us().end()}, proto.daemons()};
+}
+
 }  // namespace hlod

@@ -31,14 +31,20 @@ struct AdminConnection {
   absl::StatusOr<Response> Call(grpc::Status (v1::Admin::Stub::*method)(grpc::ClientContext*,
                                                                         const v1::ListRequest&, Response*),
                                 uint64_t session, int limit, bool fold = false) const {
-    RETURN_IF_ERROR(owner.Check());
-    grpc::ClientContext context;
-    context.set_deadline(absl::ToChronoTime(absl::Now() + timeout));
-    if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
     v1::ListRequest request;
     request.set_session(session);
     request.set_limit(limit);
     request.set_fold(fold);
+    return Call(method, request, timeout);
+  }
+  template <typename Request, typename Response>
+  absl::StatusOr<Response> Call(grpc::Status (v1::Admin::Stub::*method)(grpc::ClientContext*, const Request&,
+                                                                        Response*),
+                                const Request& request, absl::Duration at_most) const {
+    RETURN_IF_ERROR(owner.Check());
+    grpc::ClientContext context;
+    context.set_deadline(absl::ToChronoTime(absl::Now() + at_most));
+    if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
     Response response;
     const absl::Status status = rpc::FromGrpc((stub.get()->*method)(&context, request, &response));
     if (!status.ok()) return ExplainDropped(status, endpoint, tls);

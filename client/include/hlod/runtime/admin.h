@@ -77,6 +77,46 @@ struct DaemonStats {
   int64_t wire_bytes_in = 0, wire_bytes_out = 0;
 };
 
+// A member of a cluster of daemons, and the link of the daemon that answers with it.
+struct ClusterMember {
+  uint32_t rank = 0;
+  std::string name;
+  std::string address;        // The address at which other daemons reach it.
+  std::string incarnation;    // Hexadecimal; another one after each start.
+  int64_t devices = 0;        // The number of its devices.
+  int64_t joined = 0;         // The cluster's epoch when it joined.
+  std::string state;          // "here", "linked", or why there is no link.
+  int64_t round_trip_us = 0;  // Measured on links with the coordinator; 0: not measured.
+  int64_t silent_us = 0;      // The time since its last message.
+};
+
+// A daemon that was a member.
+struct DepartedMember {
+  uint32_t rank = 0;
+  std::string name, why;
+  int64_t us_ago = 0;
+};
+
+// A cluster as one of its daemons knows it.
+struct Cluster {
+  std::string name;
+  std::string join;     // The coordinator's address; empty: the daemon that answers is the coordinator.
+  bool member = false;  // True when the daemon that answers is a member now.
+  int64_t epoch = 0;    // Counts the changes of the membership.
+  int64_t size = 0;     // --cluster-size; 0: not stated.
+  int64_t peer_silence_us = 0;           // The time after which a silent member is gone.
+  std::vector<ClusterMember> members;    // In the order of ranks.
+  std::vector<DepartedMember> departed;  // The last members that went, oldest first.
+  std::string missing;  // The ranks that a cluster of the stated size lacks: "rank 2, 3"; empty: none.
+  std::string problem;  // The reason why it is not a member or has no coordinator; or empty.
+};
+
+// The times of launches without work over all members of a cluster.
+struct TriedLaunches {
+  std::vector<int64_t> launch_us;
+  int64_t daemons = 0;  // The number of daemons of each.
+};
+
 // A connection for administration. Each call is one round trip. Thread-safe.
 class Admin {
  public:
@@ -91,6 +131,10 @@ class Admin {
   absl::StatusOr<std::vector<SessionRow>> Sessions(int limit = 0) const;
   absl::StatusOr<TransferList> Transfers(uint64_t session = 0, int limit = 0) const;
   absl::StatusOr<DaemonStats> Stats() const;
+  // Describes the daemon's cluster. FAILED_PRECONDITION for a daemon without one.
+  absl::StatusOr<hlod::Cluster> Cluster() const;
+  // Runs `count` launches without work on all members, one after the other. Fails with the first that fails.
+  absl::StatusOr<TriedLaunches> TryLaunches(int count) const;
 
  private:
   struct Connection;

@@ -1,0 +1,417 @@
+// Clusters of real daemons on the loopback interface: they find one another, see at once who ends and in time
+// who is silent, refuse those that do not belong, and survive whatever another daemon sends.
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "proto/hlod/v1/peer.grpc.pb.h"
+#include "tests/integration/support/hloctl.h"
+#include "tests/integration/support/process.h"
+
+namespace hlod {
+namespace {
+
+using Flags = std::vector<std::string>;
+
+Flags operator+(Flags a, const Flags& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+class ClusterOfDaemons : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("cluster-test-" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override {
+    daemons_.clear();
+    std::filesystem::remove_all(folder_);
+  }
+
+  testing::Daemon& Start(const Flags& flags) {
+    testing::DaemonOptions options;
+    options.tcp = true;
+    options.flags = Flags{"--device-memory", "1MiB", "--log-level", "info"} + flags;
+    daemons_.push_back(std::make_unique<testing::Daemon>(Must(testing::Daemon::Start(options))));
+    return *daemons_.back();
+  }
+  // A coordinator, and two members with ranks 1 and 2.
+  void StartThree(const Flags& of_coordinator = {}, const Flags& of_all = {}) {
+    Start(Flags{"--cluster", "ci", "--cluster-size", "3"} + of_coordinator + of_all);
+    for (const char* rank : {"1", "2"}) Start(Join() + Flags{"--rank", rank} + of_all);
+    for (size_t i = 0; i < 3; ++i) ExpectMembers(i, {0, 1, 2});
+  }
+  // The version that all daemons of this test have: "hlod 0.1.0".
+  std::string Version() {
+    const std::string version = Must(daemons_[0]->Stats()).version;
+    return version.substr(0, version.find(" pid"));
+  }
+  Flags Join() const { return {"--cluster", "ci", "--join", daemons_[0]->tcp_address()}; }
+
+  Cluster Describe(size_t i) { return Must(Must(daemons_[i]->Administration()).Cluster()); }
+  // Waits until `holds` is true of a daemon's cluster. Returns the cluster.
+  Cluster Await(size_t i, const std::function<bool(const Cluster&)>& holds) {
+    const absl::Time end = absl::Now() + kPatience;
+    const Admin admin = Must(daemons_[i]->Administration());
+    for (;;) {
+      Cluster cluster = Must(admin.Cluster());
+      if (holds(cluster)) return cluster;
+      if (absl::Now() > end) {
+        std::string rows;
+        for (const ClusterMember& row : cluster.members)
+          rows += std::to_string(row.rank) + " " + row.state + "; ";
+        ADD_FAILURE() << "daemon " << i << " knows: " << rows << cluster.problem << "\n"
+                      << daemons_[i]->log();
+        return cluster;
+      }
+    }
+  }
+  // Waits until a daemon has links with exactly the members of these ranks.
+  Cluster ExpectMembers(size_t i, const std::vector<uint32_t>& ranks) {
+    return Await(i, [&](const Cluster& cluster) {
+      std::vector<uint32_t> linked;
+      for (const ClusterMember& row : cluster.members) {
+        if (row.state == "linked" || row.state == "here") linked.push_back(row.rank);
+      }
+      return cluster.members.size() == ranks.size() && linked == ranks;
+    });
+  }
+  // Runs a daemon that is to be refused; expects the sentence and the exit code.
+  void ExpectRefused(const Flags& flags, const std::string& sentence, int code = 1) {
+    std::string command =
+        "timeout -s KILL 60 " + Beside("../bin/hlod") + " --device-memory 1MiB --log-level error " +
+        "--compile-cache none --listen tcp:127.0.0.1:0 " + absl::StrJoin(flags, " ") + " 2>&1";
+    FILE* const pipe = popen(command.c_str(), "r");
+    std::string text;
+    char buffer[4096];
+    while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe)) text.append(buffer, n);
+    const int ended = WEXITSTATUS(pclose(pipe));
+    EXPECT_EQ(ended, code) << text;
+    EXPECT_NE(text.find("hlod: " + sentence), std::string::npos) << text << "\nexpected: " << sentence;
+  }
+
+  std::filesystem::path folder_;
+  std::vector<std::unique_ptr<testing::Daemon>> daemons_;
+};
+
+TEST_F(ClusterOfDaemons, FindOneAnotherAndRunLaunchesTogether) {
+  StartThree();
+  const Cluster cluster = Describe(1);
+  EXPECT_EQ(cluster.name, "ci");
+  EXPECT_EQ(cluster.size, 3);
+  EXPECT_EQ(cluster.missing, "");
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(Describe(i).epoch, cluster.epoch) << "all know the same membership";
+    EXPECT_EQ(cluster.members[i].address, daemons_[i]->tcp_address());
+    const TriedLaunches tried = Must(Must(daemons_[i]->Administration()).TryLaunches(20));
+    EXPECT_EQ(tried.daemons, 3);
+    EXPECT_EQ(tried.launch_us.size(), 20u);
+  }
+  // The coordinator knows the round trips that its members measured.
+  Await(0, [](const Cluster& c) { return c.members[1].round_trip_us > 0 && c.members[2].round_trip_us > 0; });
+}
+
+TEST_F(ClusterOfDaemons, AMemberThatIsKilledIsGoneAtOnce) {
+  StartThree({"--peer-silence-us", "600000000"});
+  const int64_t epoch = Describe(0).epoch;
+  daemons_[2]->Kill(SIGKILL);
+  daemons_[2]->WaitForExit(kPatience);
+  // Long before it would count as silent.
+  for (size_t i = 0; i < 2; ++i) {
+    const Cluster cluster = ExpectMembers(i, {0, 1});
+    EXPECT_GT(cluster.epoch, epoch);
+    ASSERT_FALSE(cluster.departed.empty());
+    EXPECT_EQ(cluster.departed.back().rank, 2u);
+    EXPECT_NE(cluster.departed.back().why.find("its connection ended"), std::string::npos)
+        << cluster.departed.back().why;
+  }
+  EXPECT_EQ(Describe(0).missing, "rank 2");
+  // A launch over those that are left works, and the next daemon with the rank takes the place.
+  EXPECT_OK(Must(daemons_[1]->Administration()).TryLaunches(3).status());
+  ASSERT_OK(daemons_[2]->Restart());
+  for (size_t i = 0; i < 3; ++i) ExpectMembers(i, {0, 1, 2});
+}
+
+TEST_F(ClusterOfDaemons, AMemberThatIsStoppedIsGoneAfterItsSilenceAndComesBack) {
+  StartThree({"--peer-silence-us", "1000000"});
+  daemons_[1]->Kill(SIGSTOP);
+  for (const size_t i : {0, 2}) {
+    const Cluster cluster = ExpectMembers(i, {0, 2});
+    // On a busy machine others may have been silent for a second, too, and have come back.
+    const bool silent = std::ranges::any_of(cluster.departed, [](const DepartedMember& row) {
+      return row.rank == 1 && row.why.find("it was silent for ") != std::string::npos;
+    });
+    EXPECT_TRUE(silent) << "daemon " << i << ": " << daemons_[i]->log();
+  }
+  daemons_[1]->Kill(SIGCONT);
+  for (size_t i = 0; i < 3; ++i) ExpectMembers(i, {0, 1, 2});
+}
+
+TEST_F(ClusterOfDaemons, MembersFindTheirCoordinatorAgain) {
+  StartThree();
+  const std::string address = daemons_[0]->tcp_address();
+  daemons_[0]->Kill(SIGKILL);
+  daemons_[0]->WaitForExit(kPatience);
+  for (size_t i = 1; i < 3; ++i) {
+    const Cluster cluster = Await(i, [](const Cluster& c) { return !c.problem.empty(); });
+    EXPECT_NE(cluster.problem.find("The coordinator at " + address), std::string::npos) << cluster.problem;
+    // They still serve their own clients.
+    EXPECT_OK(Must(daemons_[i]->Connect()).Ping().status());
+  }
+  ASSERT_OK(daemons_[0]->Restart());
+  if (daemons_[0]->tcp_address() != address) GTEST_SKIP() << "another program took the port";
+  for (size_t i = 0; i < 3; ++i) ExpectMembers(i, {0, 1, 2});
+}
+
+TEST_F(ClusterOfDaemons, ThoseThatDoNotBelongAreRefusedInASentence) {
+  StartThree();
+  const std::string coordinator = daemons_[0]->tcp_address(), member = daemons_[1]->tcp_address();
+  ExpectRefused({"--cluster", "other", "--join", coordinator},
+                "The daemon at " + coordinator + " belongs to cluster \"ci\", not to \"other\".");
+  ExpectRefused(Join() + Flags{"--rank", "2"}, "Rank 2 of cluster \"ci\" is taken by ");
+  ExpectRefused(Join() + Flags{"--rank", "7"},
+                "Rank 7 is too large for cluster \"ci\": it has 3 members, with ranks from 0.", 2);
+  ExpectRefused(Join(), "Cluster \"ci\" is complete: it has its 3 members.");
+  ExpectRefused({"--cluster", "ci", "--join", member}, "Daemon ");
+  ExpectRefused({"--cluster", "ci", "--join", member + " --rank 2"}, "Daemon ");
+  ExpectRefused({"--join", coordinator}, "join, rank and cluster_size need cluster", 2);
+  ExpectRefused({"--cluster", "'a b'"}, "--cluster: \"a b\" is not a name", 2);
+  ExpectRefused({"--cluster", "ci", "--join", "192.0.2.1:9517"},
+                "join: 192.0.2.1:9517 is beyond the loopback interface", 2);
+  testing::Daemon& alone = Start({});
+  ExpectRefused({"--cluster", "ci", "--join", alone.tcp_address()},
+                "The daemon that was called is in no cluster: it was started without --cluster.");
+  for (size_t i = 0; i < 3; ++i) ExpectMembers(i, {0, 1, 2});
+}
+
+// A program that calls a daemon as another daemon would.
+class RawLink {
+ public:
+  explicit RawLink(const std::string& address)
+      : stub_(v1::Peer::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))) {
+    context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
+    stream_ = stub_->Link(&context_);
+  }
+  static v1::PeerMessage Hello(const std::string& name, const std::string& version) {
+    v1::PeerMessage message;
+    v1::PeerHello& hello = *message.mutable_hello();
+    hello.set_protocol(1);
+    hello.set_version(version);
+    hello.set_cluster("ci");
+    hello.mutable_member()->set_name(name);
+    hello.mutable_member()->set_address("127.0.0.1:1");
+    hello.mutable_member()->set_incarnation(77);
+    hello.mutable_member()->set_devices(1);
+    hello.set_joins(true);
+    return message;
+  }
+  void Send(const v1::PeerMessage& message) { stream_->Write(message); }
+  std::optional<v1::PeerMessage> Receive() {
+    v1::PeerMessage message;
+    if (!stream_->Read(&message)) return std::nullopt;
+    return message;
+  }
+  // Reads to the end, and returns its text.
+  std::string End() {
+    while (Receive().has_value()) {
+    }
+    return stream_->Finish().error_message();
+  }
+
+ private:
+  std::unique_ptr<v1::Peer::Stub> stub_;
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::PeerMessage, v1::PeerMessage>> stream_;
+};
+
+TEST_F(ClusterOfDaemons, AnotherVersionIsRefusedByName) {
+  const std::string address = Start({"--cluster", "ci"}).tcp_address();
+  v1::PeerMessage hello = RawLink::Hello("n9", Version());
+  hello.mutable_hello()->set_version("hlod 0.0.1");
+  RawLink other(address);
+  other.Send(hello);
+  EXPECT_EQ(other.End(),
+            "Daemon n9 is \"hlod 0.0.1\"; the daemons of cluster \"ci\" are \"" + Version() + "\".");
+  hello = RawLink::Hello("n9", Version());
+  hello.mutable_hello()->set_protocol(2);
+  RawLink later(address);
+  later.Send(hello);
+  EXPECT_EQ(later.End(),
+            "Daemon n9 speaks version 2 of the protocol between daemons; cluster \"ci\" speaks version 1.");
+}
+
+// Each way of breaking the protocol, and a part of the sentence that ends the link.
+std::vector<std::pair<std::string, std::function<void(v1::PeerMessage&)>>> Violations() {
+  const auto step = [](v1::PeerMessage& m, v1::LaunchStep::Kind kind, uint32_t leader) {
+    m.mutable_step()->set_kind(kind);
+    m.mutable_step()->mutable_launch()->set_leader(leader);
+    m.mutable_step()->mutable_launch()->set_number(5);
+  };
+  return {
+      {"greets twice", [](v1::PeerMessage& m) { m = RawLink::Hello("again", ""); }},
+      {"has or lacks a number", [](v1::PeerMessage& m) { m.set_sequence(0), m.mutable_ticket_request(); }},
+      {"has or lacks a number", [](v1::PeerMessage& m) { m.mutable_ping(); }},
+      {"acknowledges message 900",
+       [](v1::PeerMessage& m) { m.set_received(900), m.mutable_ticket_request(); }},
+      {"does not coordinate", [](v1::PeerMessage& m) { m.mutable_change()->set_epoch(99); }},
+      {"does not coordinate", [](v1::PeerMessage& m) { m.mutable_ticket(); }},
+      {"prepares a launch of rank 3",
+       [](v1::PeerMessage& m) { m.mutable_prepare()->mutable_launch()->set_leader(3); }},
+      {"digest has 0 bytes",
+       [](v1::PeerMessage& m) { m.mutable_prepare()->mutable_launch()->set_leader(1); }},
+      {"START does not fit", [&](v1::PeerMessage& m) { step(m, v1::LaunchStep::START, 1); }},
+      {"YIELD does not fit", [&](v1::PeerMessage& m) { step(m, v1::LaunchStep::YIELD, 1); }},
+      {"steps launch 5 of rank 0", [&](v1::PeerMessage& m) { step(m, v1::LaunchStep::CANCEL, 0); }},
+      {"answers launch 5 of rank 1 here", [&](v1::PeerMessage& m) { step(m, v1::LaunchStep::READY, 1); }},
+      {"digest has 0 bytes", [](v1::PeerMessage& m) { m.mutable_offer(); }},
+  };
+}
+
+TEST_F(ClusterOfDaemons, WhatAPeerDoesWrongEndsItsLinkAndNothingElse) {
+  const std::string address = Start({"--cluster", "ci"}).tcp_address();
+  {
+    RawLink rude(address);
+    v1::PeerMessage ping;
+    ping.mutable_ping();
+    rude.Send(ping);
+    EXPECT_EQ(rude.End(), "The first message of a link between daemons is not a hello.");
+    RawLink large(address);
+    v1::PeerMessage hello = RawLink::Hello(std::string(2 << 20, 'x'), Version());
+    large.Send(hello);
+    EXPECT_NE(large.End(), "") << "the connection's memory ends it, or the limit of a message";
+    RawLink longer(address);
+    longer.Send(RawLink::Hello(std::string(300, 'x'), Version()));
+    EXPECT_EQ(longer.End(), "The name of a daemon has 300 bytes; the limit is 253.");
+  }
+  for (const auto& [sentence, spoil] : Violations()) {
+    RawLink link(address);
+    link.Send(RawLink::Hello("n9", Version()));
+    const std::optional<v1::PeerMessage> welcome = link.Receive();
+    ASSERT_TRUE(welcome.has_value() && welcome->has_welcome()) << sentence;
+    EXPECT_EQ(welcome->welcome().you().rank(), 1u);
+    v1::PeerMessage message;
+    message.set_sequence(1);
+    spoil(message);
+    link.Send(message);
+    const std::string end = link.End();
+    EXPECT_NE(end.find("n9 (rank 1) broke the protocol between daemons: "), std::string::npos) << end;
+    EXPECT_NE(end.find(sentence), std::string::npos) << end << "\nexpected: " << sentence;
+    ExpectMembers(0, {0});
+  }
+  EXPECT_OK(Must(daemons_[0]->Connect()).Ping().status());
+  EXPECT_OK(Must(daemons_[0]->Administration()).TryLaunches(1).status());
+}
+
+TEST_F(ClusterOfDaemons, HloctlListsWaitsAndTimes) {
+  Start({"--cluster", "ci", "--cluster-size", "3"});
+  Start(Join());
+  for (size_t i = 0; i < 2; ++i) ExpectMembers(i, {0, 1});
+  const auto run = [&](size_t i, const std::string& arguments) {
+    const std::string command =
+        Beside("../bin/hloctl") + " --address " + daemons_[i]->address() + " " + arguments + " 2>&1";
+    Output output;
+    FILE* const pipe = popen(command.c_str(), "r");
+    char buffer[4096];
+    while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe)) output.text.append(buffer, n);
+    output.code = WEXITSTATUS(pclose(pipe));
+    return output;
+  };
+  Output output = run(0, "cluster");
+  EXPECT_EQ(output.code, 0) << output.text;
+  EXPECT_NE(output.text.find(
+                "cluster \"ci\", epoch 2, 2 of 3 members; this daemon is the coordinator\nmissing: rank 2\n"),
+            std::string::npos)
+      << output.text;
+  output = run(1, "cluster wait --seconds 0.2");
+  EXPECT_EQ(output.code, 1) << output.text;
+  EXPECT_EQ(output.text, "hloctl: Cluster \"ci\" has 2 of 3 members; missing: rank 2 (waited 0.2 s).\n");
+  EXPECT_EQ(run(1, "cluster wait --size 2").code, 0);
+  output = run(1, "cluster try --count 10");
+  EXPECT_EQ(output.code, 0) << output.text;
+  EXPECT_NE(output.text.find("10 launches over 2 daemons: min "), std::string::npos) << output.text;
+  const nlohmann::json json = nlohmann::json::parse(run(1, "--json cluster").text);
+  EXPECT_EQ(json["members"].size(), 2u);
+  EXPECT_EQ(json["missing"], "rank 2");
+  Start(Join());
+  EXPECT_EQ(run(1, "cluster wait").code, 0);
+  // A daemon by itself says so.
+  Start({});
+  output = run(3, "cluster");
+  EXPECT_EQ(output.code, 1);
+  EXPECT_EQ(output.text, "hloctl: This daemon is in no cluster: it was started without --cluster.\n");
+}
+
+// Certificates: an authority, and what it or another one signs.
+class ClusterWithCertificates : public ClusterOfDaemons {
+ protected:
+  void SetUp() override {
+    ClusterOfDaemons::SetUp();
+    MakeAuthority("ca");
+    MakeAuthority("other");
+  }
+  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+  void Shell(const std::string& command) {
+    ASSERT_EQ(system((command + " 2>" + Path("log")).c_str()), 0) << command;
+  }
+  void MakeAuthority(const std::string& name) {
+    Shell("openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=" + name + " -keyout " +
+          Path(name + ".key") + " -out " + Path(name + ".pem"));
+  }
+  // Makes a certificate for 127.0.0.1 with this URI, and returns the flags that use it.
+  Flags Certificate(const std::string& name, const std::string& uri, const std::string& authority = "ca") {
+    std::ofstream(folder_ / (name + ".ext"))
+        << "subjectAltName=IP:127.0.0.1" << (uri.empty() ? "" : ",URI:" + uri);
+    Shell("openssl req -newkey rsa:2048 -nodes -subj /CN=" + name + " -keyout " + Path(name + ".key") +
+          " -out " + Path(name + ".csr"));
+    Shell("openssl x509 -req -days 2 -in " + Path(name + ".csr") + " -CA " + Path(authority + ".pem") +
+          " -CAkey " + Path(authority + ".key") + " -CAcreateserial -extfile " + Path(name + ".ext") +
+          " -out " + Path(name + ".pem"));
+    return {"--tls-cert",        Path(name + ".pem"), "--tls-key",
+            Path(name + ".key"), "--tls-client-ca",   Path(authority + ".pem")};
+  }
+};
+
+TEST_F(ClusterWithCertificates, OnlyDaemonsOfTheClusterAreMembers) {
+  Start(Flags{"--cluster", "ci"} + Certificate("n0", "hlod://ci/daemon/n0"));
+  Start(Join() + Certificate("n1", "hlod://ci/daemon/n1"));
+  Start(Join() + Certificate("n2", "hlod://ci/daemon/n2"));
+  for (size_t i = 0; i < 3; ++i) ExpectMembers(i, {0, 1, 2});
+  std::vector<std::string> names;
+  for (const ClusterMember& row : Describe(2).members) names.push_back(row.name);
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names, std::vector<std::string>({"n0", "n1", "n2"}));
+  EXPECT_OK(Must(daemons_[2]->Administration()).TryLaunches(5).status());
+  // A certificate of a client of the same authority, and one of another cluster.
+  ExpectRefused(Join() + Certificate("client", ""),
+                "tls_cert: " + Path("client.pem") +
+                    " does not name a daemon of cluster \"ci\": it needs the URI "
+                    "hlod://ci/daemon/NAME",
+                2);
+  ExpectRefused(
+      Flags{"--cluster", "ci2", "--join", daemons_[0]->tcp_address()} +
+          Certificate("n3", "hlod://ci2/daemon/n3"),
+      "The certificate of daemon \"n3\" does not name it as one of cluster \"ci\": it needs the URI "
+      "hlod://ci/daemon/n3, and has hlod://ci2/daemon/n3.");
+  // An authority that the others do not know, and a daemon without TLS, get no answer that they could trust.
+  for (const Flags& flags : {Certificate("n4", "hlod://ci/daemon/n4", "other"), Flags{}}) {
+    Start(Join() + flags);
+    const Cluster cluster = Await(daemons_.size() - 1, [](const Cluster& c) { return !c.problem.empty(); });
+    EXPECT_FALSE(cluster.member);
+    EXPECT_NE(
+        cluster.problem.find("The coordinator at " + daemons_[0]->tcp_address() + " cannot be reached: "),
+        std::string::npos)
+        << cluster.problem;
+  }
+  ExpectMembers(0, {0, 1, 2});
+}
+
+}  // namespace
+}  // namespace hlod
