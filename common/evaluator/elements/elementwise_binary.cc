@@ -4,6 +4,7 @@
 #include "common/evaluator/elements/arithmetic.h"
 #include "common/evaluator/elements/kernel.h"
 #include "common/hlo/elements/complex_power.h"
+#include "common/hlo/elements/real_power.h"
 
 namespace hlod::evaluator {
 namespace {
@@ -99,7 +100,7 @@ KernelFunction FloatBinary(Opcode opcode) {
     case kSubtract: return make([](double a, double b) { return a - b; });
     case kDivide: return make([](double a, double b) { return a / b; });
     case kRemainder: return make([](double a, double b) { return std::fmod(a, b); });
-    case kPower: return make([](double a, double b) { return std::pow(a, b); });
+    case kPower: return make([](double a, double b) { return hlo::RealPower(a, b); });
     case kAtan2: return make([](double a, double b) { return std::atan2(a, b); });
     case kComplex: return MakeBinary<double, Complex>([](double a, double b) { return Complex(a, b); });
     default: return nullptr;

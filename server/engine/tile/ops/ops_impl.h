@@ -11,6 +11,7 @@
 
 #include "common/hlo/elements/complex_power.h"
 #include "common/hlo/elements/order.h"
+#include "common/hlo/elements/real_power.h"
 #include "server/engine/run/small_floats.h"
 #include "server/engine/tile/ops/ops.h"
 #if defined(HLOD_TARGET_HALF)

@@ -63,7 +63,7 @@ struct Remainder {
 struct Power {
   template <typename T>
   HLOD_INLINE T Do(T base, T exponent, int64_t) {
-    return std::pow(base, exponent);
+    return hlo::RealPower(base, exponent);
   }
 };
 // Raises integers to powers by squaring, for all elements of a block at once, with one iteration per bit of
