@@ -30,6 +30,7 @@ class Latch : public asmjit::ErrorHandler {
   bool failed_ = false;
 };
 
+// Returns the bytes of the last cache, or 32 MiB if the system does not tell.
 int64_t LastCacheBytes() {
   static const int64_t bytes = [] {
     const int64_t last = sysconf(_SC_LEVEL3_CACHE_SIZE);

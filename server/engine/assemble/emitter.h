@@ -48,6 +48,7 @@ class Emitter {
   bool IsSame(const TileKernel::Operand& operand) const;
   bool FindOperands();
   void AddRead(const Instruction& read);
+  bool FindStep(TileKernel::Operand& operand) const;
   void FindRows();
   bool Prologue();
   bool InlinePrologue(const x86::Gp& table, int32_t inputs, int32_t outputs);
@@ -89,8 +90,10 @@ class Emitter {
   const TileProgram& program_;
   const bool past_caches_;
   std::vector<TileKernel::Operand> operands_;
-  std::vector<size_t> operand_of_read_;   // By position in the code, behind that of the prologue.
-  std::vector<size_t> operand_of_value_;  // By value, for inputs and outputs in the order of the domain.
+  // The operand of each read, by its position: those of the prologue, then those of the code.
+  std::vector<size_t> operand_of_read_;
+  // The operand of each value that is an input or an output in the order of the domain.
+  std::vector<size_t> operand_of_value_;
   int64_t row_ = 0;
   size_t accumulators_ = 0;  // The first operand that is an accumulator.
   std::vector<x86::Gp> pointers_;

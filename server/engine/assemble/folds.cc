@@ -28,7 +28,7 @@ class DoubleFolding final : public Folding {
     stack_ = l_.cc().newStack(128, 16);
   }
 
-  // The neutral number, which keeps -0.
+  // Sets the lanes to the neutral number: -0 for sums, so that a sum of -0s stays -0.
   void BeginTile() override {
     const Num neutral = l_.InRegister(l_.Float(sums_ ? -0.0 : 1.0, true));
     for (const Num& lane : lanes_) l_.cc().emit(Inst::kIdVmovapd, lane.operand, neutral.operand);

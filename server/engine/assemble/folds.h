@@ -11,7 +11,7 @@ namespace hlod::engine::assemble {
 // Emits the instructions of one fold. Begin is called once, then for each vector Whole or Part, and End.
 class Folding {
  public:
-  // The elements that are combined side by side: whole vectors come in units of as many.
+  // The number of elements that are combined side by side. Whole vectors come in units of this many elements.
   static constexpr int kUnit = 16;
 
   virtual ~Folding() = default;

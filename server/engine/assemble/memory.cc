@@ -131,14 +131,10 @@ std::array<Num, 2> Memory::LoadWide() {
 Mask Memory::LoadPreds() {
   const Mask out = l_.NewMask();
   x86::Compiler& cc = l_.cc();
-  if (!l_.avx512())
-    return l_.CompareInt(Order::kGt, Load(1, false), l_.Bits(0, false), true);
-  if (extent_.one) {
-    cc.kmovd(out.k, LoadWord(1, false));
-    return out;
-  }
+  if (!l_.avx512()) return l_.CompareInt(Order::kGt, Load(1, false), l_.Bits(0, false), true);
   const x86::Xmm bytes = l_.NewXmm();
-  if (extent_.whole) cc.vmovdqu8(bytes, At(1));
+  if (extent_.one) cc.vmovd(bytes, LoadWord(1, false));
+  else if (extent_.whole) cc.vmovdqu8(bytes, At(1));
   else cc.k(extent_.mask.k).z().vmovdqu8(bytes, At(1));
   cc.vptestmb(out.k, bytes, bytes);
   return out;

@@ -7,9 +7,9 @@
 
 namespace hlod::engine::assemble {
 
-// The value of a tile program for as many elements as a vector has of 32 bits: floats, integers (narrower
-// ones are widened to 32 bits by their sign) or bits as stored in `part[0]`; elements of 64 bits in both
-// parts; preds in `mask`.
+// The value of a tile program for a vector of 32-bit elements. Floats, integers and bits as stored are in
+// part[0]; narrower integers are widened by their sign. Elements of 64 bits are in both parts, preds in
+// `mask`.
 struct Lane {
   std::array<Num, 2> part;
   Mask mask;

@@ -59,33 +59,42 @@ bool Emitter::FindOperands() {
          slot_.folds().size() <= kKernelFoldsMax;
 }
 
-// Finds the steps of all operands from a row to the next, or sets row_ to 0 if an operand has no constant
-// one.
+// Sets the bytes (for an iota: numbers) from an operand's row to the next. Returns false if they are not
+// constant.
+bool Emitter::FindStep(TileKernel::Operand& operand) const {
+  const auto of_fold = static_cast<size_t>(operand.number);
+  switch (operand.kind) {
+    case OperandKind::kInput:
+    case OperandKind::kOutput: operand.step = row_ * operand.width; return true;
+    case OperandKind::kAccumulator:
+      if (slot_.form() == KernelForm::kRows) operand.step = slot_.folds()[of_fold].accumulator_bytes();
+      return true;
+    case OperandKind::kRead: break;
+  }
+  switch (operand.form) {
+    case ReadForm::kDense: operand.step = row_ * operand.width; return true;
+    case ReadForm::kStaged:
+      operand.step = row_ * CarrierBytes(program_.values()[static_cast<size_t>(operand.read.out)].carrier);
+      return true;
+    case ReadForm::kRun:
+    case ReadForm::kIota: break;
+    default: return true;
+  }
+  const auto& dims = program_.views()[static_cast<size_t>(operand.read.view)].dims;
+  const int64_t run = dims.back().size, unit = operand.form == ReadForm::kRun ? operand.width : 1;
+  if (run % row_ != 0) return false;
+  if (run > row_) operand.step = row_ * dims.back().stride * unit;
+  else if (dims.size() > 1) operand.step = dims[dims.size() - 2].stride * unit;
+  return true;
+}
+
+// Finds the steps of all operands, or sets row_ to 0 if one has none that is constant and fits in an
+// instruction, 32 bits.
 void Emitter::FindRows() {
   row_ = program_.kernel_row();
   for (TileKernel::Operand& operand : operands_) {
     if (row_ == 0) return;
-    const Value* const value =
-        operand.read.out >= 0 ? &program_.values()[static_cast<size_t>(operand.read.out)] : nullptr;
-    switch (operand.kind) {
-      case OperandKind::kInput:
-      case OperandKind::kOutput: operand.step = row_ * operand.width; continue;
-      case OperandKind::kAccumulator:
-        if (slot_.form() == KernelForm::kRows)
-          operand.step = slot_.folds()[static_cast<size_t>(operand.number)].accumulator_bytes();
-        continue;
-      case OperandKind::kRead: break;
-    }
-    if (operand.form == ReadForm::kDense) operand.step = row_ * operand.width;
-    if (operand.form == ReadForm::kStaged) operand.step = row_ * CarrierBytes(value->carrier);
-    if (operand.form != ReadForm::kRun && operand.form != ReadForm::kIota) continue;
-    const auto& dims = program_.views()[static_cast<size_t>(operand.read.view)].dims;
-    const int64_t run = dims.back().size, unit = operand.form == ReadForm::kRun ? operand.width : 1;
-    if (run % row_ != 0) row_ = 0;
-    else if (run > row_) operand.step = row_ * dims.back().stride * unit;
-    else if (dims.size() > 1) operand.step = dims[dims.size() - 2].stride * unit;
-    // Steps are operands of 32 bits.
-    if (std::abs(operand.step) > INT32_MAX) row_ = 0;
+    if (!FindStep(operand) || std::abs(operand.step) > INT32_MAX) row_ = 0;
   }
 }
 

@@ -361,7 +361,7 @@ bool Converts(Lanes& l, const Call& call, Lane* out) {
   return true;
 }
 
-// Returns f32 rounded to f16, as f16 in the low halves of 32-bit elements, or widened again.
+// Returns f32 numbers rounded to values of f16.
 Num RoundToHalves(Lanes& l, const Num& value) {
   const x86::Vec half = l.NewHalf();
   l.cc().emit(Inst::kIdVcvtps2ph, half, l.InRegister(value).operand, asmjit::Imm(kToNearestEven));

@@ -131,7 +131,7 @@ absl::Status ExecuteOn(const Code& code, std::byte** table, int threads, RunCont
       case CodeInstruction::Kind::kLoop: {
         const LoopSlot::Function function = kTimed || now.loop == nullptr ? nullptr : now.loop->function();
         if (function == nullptr) {
-          if (++iterations == kHotIterations) hot();
+          if (iterations < kHotIterations && ++iterations == kHotIterations) hot();
           ++pc;
           break;
         }

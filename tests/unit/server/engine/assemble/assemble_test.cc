@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <random>
 #include <string>
@@ -18,7 +19,9 @@
 #include "common/hlo/builder.h"
 #include "common/hlo/text/text.h"
 #include "server/engine/assemble/assembler.h"
+#include "server/engine/plan/lowering/lowering.h"
 #include "server/engine/plan/plan.h"
+#include "server/engine/tile/kernel.h"
 #include "tests/unit/server/engine/assemble/assembly_users.h"
 #include "tests/unit/server/engine/assemble/random_programs.h"
 #include "tests/unit/server/engine/plan_testing.h"
@@ -184,6 +187,107 @@ ENTRY main { n = s32[] parameter(0)
   EXPECT_EQ((*results)[0].data<int32_t>()[0], 300000);
   for (const float value : (*results)[2].data<float>())
     EXPECT_EQ(value, 1.0f);  // The fixed point of x / 2 + 1 / 2.
+}
+
+// A pred is true when its byte is not zero, which a client may have uploaded.
+TEST_P(Assemble, AnyByteButZeroIsTrue) {
+  const Limited limited(GetParam());
+  const auto module = hlo::ParseModule(R"(HloModule m
+cond { s = (s32[], f32[], pred[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(50)
+  ROOT less = pred[] compare(i, n), direction=LT }
+body { s = (s32[], f32[], pred[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[] get-tuple-element(s), index=1
+  p = pred[] get-tuple-element(s), index=2
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  f = f32[] constant(1)
+  z = f32[] constant(0)
+  more = f32[] select(p, f, z)
+  y = f32[] add(x, more)
+  ROOT t = (s32[], f32[], pred[]) tuple(next, y, p) }
+ENTRY main { p = pred[] parameter(0)
+  i = s32[] constant(0)
+  x = f32[] constant(0)
+  s = (s32[], f32[], pred[]) tuple(i, x, p)
+  w = (s32[], f32[], pred[]) while(s), condition=cond, body=body
+  ROOT r = f32[] get-tuple-element(w), index=1 }
+)");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto assembler = std::make_shared<Assembler>(Assembler::Options{.at_once = true});
+  const auto plan = Compile(**module, {.threads = 1, .assembler = assembler});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  for (const int byte : {0, 1, 2, 254, 255}) {
+    Literal pred(Shape::Scalar(hlo::kPred));
+    pred.bytes()[0] = static_cast<std::byte>(byte);
+    const auto results = RunPlan(**plan, {pred});
+    ASSERT_TRUE(results.ok()) << results.status();
+    EXPECT_EQ((*results)[0].data<float>()[0], byte == 0 ? 0.0f : 50.0f) << byte;
+  }
+}
+
+// x^0 and 1^x are 1 for any x (C23 F.10.4.4). The maximum makes a signalling NaN quiet as machine code, and
+// not when it is interpreted.
+TEST_P(Assemble, PowersOfSignallingNaNs) {
+  const Limited limited(GetParam());
+  const auto module = hlo::ParseModule(R"(HloModule m
+ENTRY main { x = f32[40] parameter(0)
+  y = f32[40] parameter(1)
+  one = f32[] constant(1)
+  ones = f32[40] broadcast(one), dimensions={}
+  most = f32[40] maximum(x, y)
+  a = f32[40] power(most, y)
+  b = f32[40] power(x, y)
+  c = f32[40] power(ones, x)
+  ROOT t = (f32[40], f32[40], f32[40]) tuple(a, b, c) }
+)");
+  ASSERT_TRUE(module.ok()) << module.status();
+  Literal nans(Shape::Array(hlo::kF32, {40})), zeros(Shape::Array(hlo::kF32, {40}));
+  for (size_t i = 0; i < 40; ++i) {
+    const uint32_t bits = 0x7f800001u + static_cast<uint32_t>(i);
+    std::memcpy(&nans.bytes()[4 * i], &bits, sizeof(bits));
+  }
+  const auto assembler = std::make_shared<Assembler>(Assembler::Options{.at_once = true});
+  for (const auto& used : {std::shared_ptr<Assembler>(), assembler}) {
+    const auto plan = Compile(**module, {.threads = 1, .assembler = used});
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const auto results = RunPlan(**plan, {nans, zeros});
+    ASSERT_TRUE(results.ok()) << results.status();
+    for (const Literal& result : *results) EXPECT_THAT(result.data<float>(), testing::Each(1.0f));
+  }
+  const auto evaluated = RunEvaluator(**module, {nans, zeros});
+  ASSERT_TRUE(evaluated.ok()) << evaluated.status();
+  for (const Literal& result : *evaluated) EXPECT_THAT(result.data<float>(), testing::Each(1.0f));
+}
+
+// The bytes from a row to the next are part of an instruction, and have 32 bits.
+TEST_P(Assemble, RowsOfGigabytesAreNotComputedTogether) {
+  const Limited limited(GetParam());
+  for (const int64_t columns :
+       {int64_t{1} << 27, (int64_t{1} << 28) - 8, int64_t{1} << 28, int64_t{1} << 31}) {
+    auto module = std::make_shared<hlo::Module>("columns");
+    const hlo::ComputationId sum = hlo::AddScalarReducer(*module, hlo::kAdd, hlo::kF64);
+    Builder b(*module, "main");
+    const Op x = b.Parameter(0, Shape::Array(hlo::kF64, {2, columns}));
+    const Op square = b.Binary(hlo::kMultiply, x, x);
+    ASSERT_TRUE(b.Build(b.Reduce(square, b.Constant(Literal(Shape::Scalar(hlo::kF64))), {0}, sum)).ok());
+    const auto program = Lower(module, {.threads = 1}, 1);
+    ASSERT_TRUE(program.ok()) << program.status();
+    Assembler assembler({});
+    int kernels = 0;
+    for (const auto& op : program->ops) {
+      if (op.step == nullptr) continue;
+      for (const KernelSlot* const slot : op.step->kernel_slots()) {
+        const auto kernel = assembler.Make(*slot, nullptr);
+        ASSERT_NE(kernel, nullptr);
+        EXPECT_EQ(kernel->row, columns < int64_t{1} << 28 ? columns : 0);
+        ++kernels;
+      }
+    }
+    EXPECT_GT(kernels, 0);
+  }
 }
 
 // Several threads run a plan while its steps become machine code, and when it is destroyed soon after.
