@@ -27,6 +27,8 @@ Extent ExtentOf(const Attribute& attribute) {
     for (const auto& [name, element] : **map) add(element);
   } else if (const auto* literal = std::get_if<hlo::Literal>(&attribute.value)) {
     extent.bytes += literal->bytes().size();
+  } else if (const auto* splat = std::get_if<Splat>(&attribute.value)) {
+    extent.bytes += splat->element.bytes().size() + sizeof(Type);
   } else if (const auto* type = std::get_if<Type>(&attribute.value)) {
     extent.bytes += hlo::NodeCount(*type) * static_cast<int64_t>(sizeof(Type));
   } else if (const auto* integers = std::get_if<Integers>(&attribute.value)) {

@@ -2,6 +2,8 @@
 #include "client/pjrt/ffi/attributes.h"
 
 #include <cstring>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "client/import/import.h"
@@ -36,6 +38,21 @@ absl::Status AppendFloat(double value, PrimitiveType type, std::string& bytes) {
 
 std::string_view DenseBytes(const hlo::Literal& literal) {
   return {reinterpret_cast<const char*>(literal.bytes().data()), literal.bytes().size()};
+}
+
+// Returns the bytes of all elements of an array of one repeated element.
+absl::StatusOr<std::string> Repeated(const stablehlo::Splat& splat, const std::string& name) {
+  constexpr int64_t kBytesMax = int64_t{1} << 30;
+  const std::optional<int64_t> size = hlo::ByteSize(splat.type);
+  if (!size.has_value() || *size > kBytesMax) {
+    return Unimplemented("The attribute %s of a foreign function is %s, which has more than %d bytes.", name,
+                         hlo::ToString(splat.type), kBytesMax);
+  }
+  const std::string_view element = DenseBytes(splat.element);
+  std::string bytes;
+  bytes.reserve(static_cast<size_t>(*size));
+  while (bytes.size() < static_cast<size_t>(*size)) bytes += element;
+  return bytes;
 }
 
 }  // namespace
@@ -82,6 +99,10 @@ absl::Status CallAttributes::Add(const std::string& name, const stablehlo::Attri
   if (const auto* const literal = std::get_if<hlo::Literal>(&attribute.value)) {
     return array(literal->shape().type, static_cast<size_t>(*hlo::ElementCount(literal->shape())),
                  std::string(DenseBytes(*literal)));
+  }
+  if (const auto* const splat = std::get_if<stablehlo::Splat>(&attribute.value)) {
+    ASSIGN_OR_RETURN(std::string repeated, Repeated(*splat, name));
+    return array(splat->type.type, static_cast<size_t>(*hlo::ElementCount(splat->type)), std::move(repeated));
   }
   if (const stablehlo::AttributeMap* const map = stablehlo::MapOf(&attribute)) {
     ASSIGN_OR_RETURN(Attributes* const inner, Add(*map));
