@@ -29,10 +29,10 @@ namespace {
 constexpr int64_t kMemory = 4 << 20;
 constexpr double kSlowUs = 20'000;
 
-absl::StatusOr<std::vector<hlo::Literal>> RunWithinASecond(const Plan& plan,
-                                                           const std::vector<hlo::Literal>& arguments) {
+absl::StatusOr<std::vector<hlo::Literal>> RunWithin(absl::Duration time, const Plan& plan,
+                                                    const std::vector<hlo::Literal>& arguments) {
   RunContext context;
-  context.deadline = absl::Now() + absl::Seconds(1);
+  context.deadline = absl::Now() + time;
   return RunPlan(plan, arguments, context);
 }
 
@@ -51,10 +51,15 @@ void Compare(const hlo::Module& module) {
   std::mt19937 random(1);
   for (const hlo::Shape& shape : (*interpreted)->arguments())
     arguments.push_back(shape.IsArray() ? SpecialValues(shape, random) : hlo::Literal(shape));
-  const auto expected = RunWithinASecond(**interpreted, arguments);
+  const auto expected = RunWithin(absl::Seconds(1), **interpreted, arguments);
   if (!expected.ok()) return;
-  const auto actual = RunWithinASecond(**assembled, arguments);
-  if (!actual.ok()) return;
+  // Far more time than the machine code of a program needs that is interpreted in a second.
+  const auto actual = RunWithin(absl::Seconds(60), **assembled, arguments);
+  if (!actual.ok()) {
+    std::fprintf(stderr, "%s\n%s\n%s", actual.status().ToString().c_str(), hlo::ToText(module).c_str(),
+                 (*assembled)->Dump().c_str());
+    std::abort();
+  }
   for (size_t r = 0; r < expected->size(); ++r) {
     if (!(*expected)[r].shape().IsArray() || SameBits((*actual)[r], (*expected)[r])) continue;
     std::fprintf(stderr, "result %zu: %s\n%s\n%s", r, FirstDifference((*actual)[r], (*expected)[r]).c_str(),
