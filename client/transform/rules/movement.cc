@@ -81,20 +81,27 @@ Op ScatterAddLike(Lowering& l, const hlo::ScatterAttributes& s, Op x, Op indices
 
 // For a scatter that multiplies, returns the other factors of each update's product: the old element and the
 // other updates of the same element. This is the product of the nonzero factors divided by the update itself,
-// or 0 when another factor is 0.
+// times the other factors that are 0. One such factor is written as the sum of all less the update, which has
+// its derivative; two and more are written as 0, whose first derivative is right.
 Op ProductOfOthers(const TangentArgs& c, const hlo::ScatterAttributes& attributes) {
   using Order = hlo::ComparisonDirection;
   Lowering& l = c.l;
   const Op x = c.x[0], indices = c.x[1], updates = c.x[2];
   const Shape shape = l.shape(updates);
   const Op zero = l.b.Compare(updates, Zeros(l, shape), Order::kEq), one = l.Full(shape.type, shape.dims, 1);
-  const Op nonzero = l.b.Select(zero, one, updates);
+  const Op nonzero = l.b.Select(zero, one, updates), only_zeros = l.b.Select(zero, updates, Zeros(l, shape));
+  // Returns, for each update, what the others of its element add up to.
+  const auto sum_of_others = [&](Op of, PrimitiveType type) {
+    const Op sums = ScatterAddLike(l, attributes, l.Full(type, c.shape.dims, 0), indices, of);
+    return GatherLike(l, attributes, sums, indices, shape) - of;
+  };
+  const Op others = sum_of_others(l.Convert(zero, hlo::kS32), hlo::kS32);
+  const auto are = [&](int count) {
+    return l.b.Compare(others, l.Full(hlo::kS32, shape.dims, count), Order::kEq);
+  };
+  const Op one_zero = l.b.Select(are(1), sum_of_others(only_zeros, shape.type), Zeros(l, shape));
   const Op product = l.b.Add(hlo::kScatter, {x, indices, nonzero}, attributes, c.called);
-  const Op zeros =
-      ScatterAddLike(l, attributes, l.Full(hlo::kS32, c.shape.dims, 0), indices, l.Convert(zero, hlo::kS32));
-  const Op others = GatherLike(l, attributes, zeros, indices, shape) - l.Convert(zero, hlo::kS32);
-  const Op alone = l.b.Compare(others, l.Full(hlo::kS32, shape.dims, 0), Order::kEq);
-  return l.b.Select(alone, GatherLike(l, attributes, product, indices, shape) / nonzero, Zeros(l, shape));
+  return GatherLike(l, attributes, product, indices, shape) / nonzero * l.b.Select(are(0), one, one_zero);
 }
 
 // For a scatter that overwrites, returns a pred array that is true for the updates that last: one of several

@@ -92,16 +92,28 @@ Tangents Hypot(const TangentArgs& c) {
   }
   return {sum};
 }
-// +inf at +0 and at -0: without the select, x * (1 - x) is -0 at -0 and the quotient -inf.
+// NaN outside [0, 1], like the value; +inf at +0 and at -0: without the select, x * (1 - x) is -0 at -0 and
+// the quotient -inf.
 Op Logit(Lowering& l, Op, Op x) {
-  return N(l, x, 1) / ZeroWhere(l, CompareOps(l, x, 0, Order::kEq), x * (N(l, x, 1) - x));
+  const Op product = x * (N(l, x, 1) - x);
+  const Op outside = CompareOps(l, product, 0, Order::kLt),
+           nan = N(l, x, std::numeric_limits<double>::quiet_NaN());
+  const Op divisor = ZeroWhere(l, CompareOps(l, x, 0, Order::kEq), product);
+  return N(l, x, 1) / SelectOps(l, outside, nan, divisor);
 }
 Op Entr(Lowering& l, Op, Op x) { return Negative(l, Log(l, x) + N(l, x, 1)); }
 Op Ndtr(Lowering& l, Op, Op x) {
   return Exp(l, x * x * N(l, x, -0.5)) * N(l, x, 1 / std::sqrt(2 * std::numbers::pi));
 }
+// The density over Ndtr. Left of 0, both are divided by exp(-x^2 / 2), which underflows there; right of 0,
+// their quotient by it would overflow.
 Op LogNdtr(Lowering& l, Op, Op x) {
-  return N(l, x, std::sqrt(2 / std::numbers::pi)) / ErfcxOps(l, x * N(l, x, -std::numbers::sqrt2 / 2));
+  const Op below = CompareOps(l, x, 0, Order::kLt), zero = N(l, x, 0);
+  const Op left = SelectOps(l, below, x, zero), right = SelectOps(l, below, zero, x);
+  const Op tail = ErfcxOps(l, left * N(l, x, -std::numbers::sqrt2 / 2));
+  const Op high =
+      Exp(l, right * right * N(l, x, -0.5)) / ErfcOps(l, right * N(l, x, -std::numbers::sqrt2 / 2));
+  return N(l, x, std::sqrt(2 / std::numbers::pi)) * SelectOps(l, below, N(l, x, 1) / tail, high);
 }
 Op Erfc(Lowering& l, Op, Op x) {
   return Exp(l, Negative(l, x * x)) * N(l, x, -2 / std::sqrt(std::numbers::pi));
@@ -309,6 +321,7 @@ const OwnRules& ArrayRules() {
       {"eigh", OwnEigh},
       {"pinv", OwnPinv},
       {"determinant", OwnDeterminant},
+      {"cofactors", OwnCofactors},
       {"gamma_variate", GammaVariate},
       {"reflected_qr", OwnReflectedQr},
   };

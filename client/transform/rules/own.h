@@ -14,6 +14,7 @@ Tangents OwnEigh(const TangentArgs& c);
 Tangents OwnPinv(const TangentArgs& c);
 Tangents OwnReflectedQr(const TangentArgs& c);  // The results are Q, and R with Q's reflections below it.
 Tangents OwnDeterminant(const TangentArgs& c);
+Tangents OwnCofactors(const TangentArgs& c);
 // Returns the rule of a function of CHLO by its name ("chlo.lgamma"), or null.
 TangentRule ChloTangentRule(std::string_view name);
 // If `node` is the last instruction of exp(-|x|) I0(x) in the form that JAX writes, appends the same value

@@ -2,6 +2,7 @@
 // dimensions. A formula that conjugates a tangent is linear in the tangent's real and imaginary parts
 // separately.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "client/tensor/ops/linalg/factorization.h"
@@ -63,21 +64,76 @@ Op LuTangent(Lowering& l, Op lu, Op permutation, Op t) {
 // P A = L U, dA = t.
 Tangents OwnLu(const TangentArgs& c) { return {LuTangent(c.l, c.x[0], c.x[2], c.t[3]), Op{}, Op{}}; }
 
-// d det = det tr(A^-1 dA), also where A has no inverse: a 0 on U's diagonal is replaced by the type's
-// epsilon. The results are sign, logarithm, value, L and U, the permutation and its sign.
+namespace {
+
+double EpsilonOf(Lowering& l, Op x) {
+  return l.type(l.b.Unary(hlo::kAbs, x)) == hlo::kF64 ? std::numeric_limits<double>::epsilon()
+                                                      : std::numeric_limits<float>::epsilon();
+}
+
+// Repeats one number per matrix to the shape of `like`.
+Op AlongMatrices(Lowering& l, Op numbers, Op like) {
+  Dims kept;
+  for (int64_t dim = 0; dim < RankOf(l, like) - 2; ++dim) kept.push_back(dim);
+  return l.b.Broadcast(numbers, l.dims(like), kept);
+}
+Op TraceOf(Lowering& l, Op x) { return l.Reduce(hlo::kAdd, DiagonalOf(l, x), {RankOf(l, x) - 2}); }
+
+// Returns the factors L and U, with `least` in place of the numbers of U's diagonal that are smaller. `least`
+// is real and has the shape of `lu`.
+Op WithPivots(Lowering& l, Op lu, Op least) {
+  const Op small = l.b.Compare(l.b.Unary(hlo::kAbs, lu), least, Order::kLt);
+  const Op pivot = l.b.Binary(hlo::kAnd, AtDiagonal(l, lu, Order::kEq), small);
+  return SelectOps(l, pivot, l.Convert(least, l.type(lu)), lu);
+}
+
+// The inverse and the determinant of A, where P A = L U and `parity` is P's sign.
+struct Inverted {
+  Op inverse, determinant;
+};
+Inverted InvertedOf(Lowering& l, Op lu, Op permutation, Op parity) {
+  const Op identity = l.Convert(AtDiagonal(l, lu, Order::kEq), l.type(lu));
+  const Op product = l.Reduce(hlo::kMultiply, DiagonalOf(l, lu), {RankOf(l, lu) - 2});
+  return {SolvedByFactors(l, lu, RowsOf(l, identity, permutation)), parity * product};
+}
+// Returns the matrix of the cofactors, det(A) A^-T, with the rule "cofactors" (OwnCofactors).
+Op CofactorsOf(Lowering& l, Op a, Op lu, Op permutation, Op parity) {
+  return OwnDerivative(l, "cofactors", {a, lu, permutation, parity}, [&](absl::Span<const Op> x) {
+    const Inverted of = InvertedOf(l, x[1], x[2], x[3]);
+    return AlongMatrices(l, of.determinant, x[1]) * TransposeOf(l, of.inverse);
+  });
+}
+
+}  // namespace
+
+// The derivative of det(A) A^-1 by A = B^-1 is det(A) (tr(B dA) - B dA) B. Where A has no inverse, B is that
+// of a neighbour, whose pivots are at least the square root of epsilon times the greatest: the terms that
+// cancel are then as wrong as the neighbour is.
+Tangents OwnCofactors(const TangentArgs& c) {
+  Lowering& l = c.l;
+  const Op lu = c.x[2];
+  if (IsZero(c.t[1])) return {Op{}};
+  const Op sizes = l.b.Unary(hlo::kAbs, DiagonalOf(l, lu));
+  const Op greatest = l.Reduce(hlo::kMaximum, sizes, {RankOf(l, lu) - 2});
+  const Op scale = SelectOps(l, CompareOps(l, greatest, 0, Order::kEq), N(l, greatest, 1), greatest);
+  const Op least = AlongMatrices(l, scale * N(l, scale, std::sqrt(EpsilonOf(l, lu))), lu);
+  const Inverted of = InvertedOf(l, WithPivots(l, lu, least), c.x[3], c.x[4]);
+  const Op moved = ProductOf(l, of.inverse, c.t[1]);
+  const Op traces = OnlyWhere(l, AtDiagonal(l, lu, Order::kEq), AlongMatrices(l, TraceOf(l, moved), lu));
+  const Op slope = ProductOf(l, traces - moved, of.inverse);
+  return {AlongMatrices(l, of.determinant, lu) * TransposeOf(l, slope)};
+}
+
+// The results are sign, logarithm, value, L and U, the permutation and its sign. d det is the sum of the
+// products of cofactors and dA; the derivative of the logarithm is tr(A^-1 dA). Where A has no inverse, a 0
+// on U's diagonal is replaced by the type's epsilon.
 Tangents OwnDeterminant(const TangentArgs& c) {
   Lowering& l = c.l;
-  const Op sign = c.x[0], lu = c.x[3];
+  const Op sign = c.x[0], lu = c.x[3], t = c.t[6];
   if (Count(l.dims(lu)) == 0) return Tangents(6);
-  const double eps = l.type(l.b.Unary(hlo::kAbs, lu)) == hlo::kF64 ? std::numeric_limits<double>::epsilon()
-                                                                   : std::numeric_limits<float>::epsilon();
-  const Op zero =
-      l.b.Binary(hlo::kAnd, AtDiagonal(l, lu, Order::kEq), CompareOps(l, lu, N(l, lu, 0), Order::kEq));
-  const Op factors = SelectOps(l, zero, N(l, lu, eps), lu);
-  const Op solved = SolvedByFactors(l, factors, RowsOf(l, c.t[6], c.x[4]));
-  const int64_t last = RankOf(l, lu) - 2;
-  const Op trace = l.Reduce(hlo::kAdd, DiagonalOf(l, solved), {last});
-  const Op product = c.x[5] * l.Reduce(hlo::kMultiply, DiagonalOf(l, factors), {last});
+  const hlo::PrimitiveType real = l.type(l.b.Unary(hlo::kAbs, lu));
+  const Op factors = WithPivots(l, lu, l.Full(real, l.dims(lu), EpsilonOf(l, lu)));
+  const Op trace = TraceOf(l, SolvedByFactors(l, factors, RowsOf(l, t, c.x[4])));
   Tangents all(6);
   if (hlo::IsComplex(l.type(lu))) {
     const Op imaginary =
@@ -86,8 +142,9 @@ Tangents OwnDeterminant(const TangentArgs& c) {
     all[0] = sign * imaginary;
   }
   all[1] = RealType(l, trace);
-  all[2] = trace * product;
-  all[3] = LuTangent(l, lu, c.x[4], c.t[6]);
+  const int64_t rank = RankOf(l, lu);
+  all[2] = l.Reduce(hlo::kAdd, CofactorsOf(l, c.x[6], factors, c.x[4], c.x[5]) * t, {rank - 2, rank - 1});
+  all[3] = LuTangent(l, lu, c.x[4], t);
   return all;
 }
 

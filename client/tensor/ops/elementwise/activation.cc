@@ -46,11 +46,6 @@ Op OpenClamp(Lowering& l, Op x, Op low, Op high) {
   const Op above = SelectOps(l, CompareOps(l, x, low, Order::kLe), low, x);
   return SelectOps(l, CompareOps(l, above, high, Order::kGe), high, above);
 }
-// Clamps x to [0, high]. The gradient at 0 is 1, and at `high` 0.
-Op FromBelow(Lowering& l, Op x, double high) {
-  const Op above = SelectOps(l, CompareOps(l, x, 0, Order::kLt), N(l, x, 0), x);
-  return SelectOps(l, CompareOps(l, x, high, Order::kGe), N(l, x, high), above);
-}
 // Returns alpha (exp(x / scale) - 1) where x <= 0, else x. A null scale is 1.
 Op EluOps(Lowering& l, Op x, Op alpha, std::optional<Op> scale = {}) {
   // The argument of the exponential is at most 0, so that the unused branch does not overflow.
@@ -90,8 +85,9 @@ Tensor Hardsigmoid(const Operand& x) {
   });
 }
 Tensor Hardswish(const Operand& x) {
-  return Activation(lazy::ops::Hardswish, x,
-                    [](Lowering& l, Op x) { return x * FromBelow(l, x + N(l, x, 3), 6) / N(l, x, 6); });
+  return Activation(lazy::ops::Hardswish, x, [](Lowering& l, Op x) {
+    return x * OpenClamp(l, x + N(l, x, 3), N(l, x, 0), N(l, x, 6)) / N(l, x, 6);
+  });
 }
 Tensor Tanhshrink(const Operand& x) {
   return Activation(lazy::ops::Tanhshrink, x, [](Lowering& l, Op x) { return x - l.b.Unary(hlo::kTanh, x); });

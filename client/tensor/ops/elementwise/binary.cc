@@ -222,13 +222,17 @@ Tensor Clamp(const Operand& x, std::optional<Operand> min, std::optional<Operand
   return lazy::Call(lazy::ops::Clamp, operands, [&](Lowering& l, Operands o) {
     if (o.size() == 1) Refuse("either a minimum or a maximum must be given");
     Op result = o[0];
-    // An element that equals a bound is passed through, so that its gradient is 1.
-    const auto bounded = [&](Op bound, Order order, hlo::Opcode opcode) {
-      result =
-          SelectOps(l, CompareOps(l, result, bound, order), result, Broadcasted(l, opcode, result, bound));
+    // An element that equals a bound is passed through, so that its gradient is 1; NaN has the gradient 0.
+    const auto bounded = [&](Op bound, Order inside, Order outside) {
+      Op otherwise = bound;
+      if (hlo::IsFloat(l.type(result))) {
+        const Op nan = N(l, result, std::numeric_limits<double>::quiet_NaN());
+        otherwise = SelectOps(l, CompareOps(l, result, bound, outside), bound, nan);
+      }
+      result = SelectOps(l, CompareOps(l, result, bound, inside), result, otherwise);
     };
-    if (min.has_value()) bounded(o[1], Order::kGe, hlo::kMaximum);
-    if (max.has_value()) bounded(o[o.size() - 1], Order::kLe, hlo::kMinimum);
+    if (min.has_value()) bounded(o[1], Order::kGe, Order::kLt);
+    if (max.has_value()) bounded(o[o.size() - 1], Order::kLe, Order::kGt);
     return result;
   });
 }

@@ -114,7 +114,7 @@ Table MakeTable() {
 // Removes namespaces: "nn.functional.gelu" becomes "gelu". Names are compared in this form, so callers may
 // use either.
 std::string_view Bare(std::string_view name) {
-  for (const std::string_view before : {"aten::", "torch.", "Tensor.", "nn.functional.", "F."}) {
+  for (const std::string_view before : {"aten::", "torch.", "Tensor.", "nn.functional.", "F.", "special."}) {
     if (name.starts_with(before)) name.remove_prefix(before.size());
   }
   return name;

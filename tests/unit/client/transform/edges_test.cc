@@ -181,5 +181,54 @@ TEST_F(Edges, TheProductOfComplexSingularVectorsMovesAsTheMatrix) {
   }
 }
 
+// det of [[a, b], [c, d]] is a d - b c, whatever the rank.
+TEST_F(Edges, TheDeterminantOfAMatrixWithoutInverseHasSecondDerivatives) {
+  const auto det = [](const Tensor& a) { return linalg::Det(a.View({2, 2})); };
+  const std::vector<double> expected = {0, 0, 0, 1, 0, 0, -1, 0, 0, -1, 0, 0, 1, 0, 0, 0};
+  for (const std::vector<double>& a :
+       {std::vector<double>{0, 0, 0, 1}, {1, 2, 2, 4}, {0, 0, 0, 0}, {3, 1, 2, 5}}) {
+    ExpectNear(Hessian(det)(At(a)).View({16}).ToVector<double>(), expected, 1e-7);
+  }
+  // The rank of [[1, 2, 3], [4, 5, 6], [7, 8, 9]] is two; det has the mixed derivatives a33 by a11 and a22.
+  const auto of_three = [](const Tensor& a) { return linalg::Det(a.View({3, 3})); };
+  const auto by_both = Hessian(of_three)(At({1, 2, 3, 4, 5, 6, 7, 8, 9})).ToVector<double>();
+  ExpectNear({by_both[0 * 9 + 4], by_both[0 * 9 + 8], by_both[0 * 9 + 5], by_both[1 * 9 + 3], by_both[0]},
+             {9, 5, -8, -9, 0}, 1e-6);
+}
+
+// The product of x, y and z of one element has the second derivatives z, y and x, also where they are 0.
+TEST_F(Edges, ScatteredProductsHaveSecondDerivativesAtZeros) {
+  const auto product = [](const Tensor& x) {
+    const Tensor zeros = FromValues<int64_t>({0, 0}, Dims{2}, x.device());
+    return Sum(ScatterReduce(x.Slice(0, 0, 1), 0, zeros, x.Slice(0, 1, 3), ScatterReduction::kProd));
+  };
+  for (const std::vector<double>& x :
+       {std::vector<double>{2, 3, 5}, {2, 0, 5}, {2, 0, 0}, {0, 0, 5}, {0, 0, 0}}) {
+    const std::vector<double> expected = {0, x[2], x[1], x[2], 0, x[0], x[1], x[0], 0};
+    ExpectNear(Hessian(product)(At(x)).View({9}).ToVector<double>(), expected, 1e-12);
+  }
+  const Tensor lengths = FromValues<int64_t>({2, 2}, Dims{2}, device());
+  const auto segments = [lengths](const Tensor& x) {
+    return Sum(SegmentReduce(x, ScatterReduction::kProd, {.lengths = lengths}));
+  };
+  const std::vector<double> expected = {0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0};
+  ExpectNear(Hessian(segments)(At({0, 2, 0, 0})).View({16}).ToVector<double>(), expected, 1e-12);
+}
+
+// With f = log Ndtr and its slope r = density / Ndtr: f'' = -r (x + r), which vanishes far right of 0.
+TEST_F(Edges, TheLogarithmOfNdtrIsFlatFarRight) {
+  const auto log_ndtr = [](const Tensor& x) { return LogNdtr(x); };
+  const std::vector<double> x = {-5, -0.5, 0, 0.5, 5, 40, 60};
+  std::vector<double> slopes, curvatures;
+  for (const double at : x) {
+    const double r =
+        std::exp(-at * at / 2) / std::sqrt(2 * pi) / (0.5 * std::erfc(-at / std::numbers::sqrt2));
+    slopes.push_back(r);
+    curvatures.push_back(-r * (at + r));
+  }
+  ExpectNear(Slopes(log_ndtr, x), slopes, 1e-10);
+  ExpectNear(Curvatures(log_ndtr, x), curvatures, 1e-9);
+}
+
 }  // namespace
 }  // namespace hlod

@@ -58,6 +58,14 @@ std::map<std::string, Expression> Reductions() {
       {"Norm(x, inf)", [](const Tensors& x) { return Norm(x[0], kInfinity); }},
       {"Dist(x, y)", [](const Tensors& x) { return Dist(x[0], x[1]); }},
       {"Cdist(x, y)", [](const Tensors& x) { return Cdist(x[0].Unsqueeze(0), x[1].Unsqueeze(0)); }},
+      {"Logsumexp(x, 0)", [](const Tensors& x) { return Logsumexp(x[0], 0); }},
+      {"Softmax(x, 0) * w",
+       [](const Tensors& x) {
+         return Softmax(x[0], 0) * Like(x[0], {1, 2, 3, 4});
+       }},
+      {"Normalize(x)", [](const Tensors& x) { return Normalize(x[0], 2, 0); }},
+      {"Nansum(x)", [](const Tensors& x) { return Nansum(x[0]); }},
+      {"Nanmean(x)", [](const Tensors& x) { return Nanmean(x[0]); }},
       {"Prod(x)", [](const Tensors& x) { return Prod(x[0]); }},
       {"Cumprod(x, 0)", [](const Tensors& x) { return Cumprod(x[0], 0); }},
       {"Std(x)", [](const Tensors& x) { return Std(x[0]); }},
@@ -99,6 +107,8 @@ std::map<std::string, Expression> Elementwise() {
       {"Logaddexp(x, y)", Two<Logaddexp>()},
       {"Xlogy(x, y)", Two<Xlogy>()},
       {"Sinc(x)", One<Sinc>()},
+      {"Real(Polar(x, y))", [](const Tensors& x) { return Real(Polar(x[0], x[1])); }},
+      {"Logit(x)", [](const Tensors& x) { return Logit(x[0]); }},
       {"Logit(x, 0.25)", [](const Tensors& x) { return Logit(x[0], 0.25); }},
       {"NanToNum(x)", [](const Tensors& x) { return NanToNum(x[0]); }},
   };

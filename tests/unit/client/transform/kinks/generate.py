@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the table of gradients at ties and kinks in client/include/hlod/tensor/autograd_kinks.md, as PyTorch computes them.
 
-    python3 generate.py        # needs Debian's python3-torch (1.13)
+    python3 generate.py        # needs torch of PyPI (recorded with 2.9)
 
 kinks_test.cc walks the table: each line's expression is a function there.
 """
@@ -40,8 +40,16 @@ ROWS = [
     ("Fmin(x, y)", torch.fmin, [1, 1, nan, 1], [1, 2, 1, nan]),
     ("Clamp(x, 0, 1)", lambda x: torch.clamp(x, 0, 1), [-1, 0, 0.5, 1, 2]),
     ("Clamp(x, 1, 0)", lambda x: torch.clamp(x, 1, 0), [-1, 0, 0.5, 1, 2]),
+    ("Clamp(x, 0, 1)", lambda x: torch.clamp(x, 0, 1), [nan, 0.5]),
     ("Clamp(x, y, z)", torch.clamp, [-1, 0, 0.5, 1, 2], [0] * 5, [1] * 5),
     ("Clamp(x, y, z)", torch.clamp, [-1, 0, 0.5, 1, 2], [1] * 5, [0] * 5),
+    ("Real(Polar(x, y))", lambda x, y: torch.polar(x, y).real, [2, 0, -1], [1, 1, 1]),
+    ("Logit(x)", torch.logit, [-1, 0, 0.5, 1, 2]),
+    ("Logsumexp(x, 0)", lambda x: torch.logsumexp(x, 0), [-inf, -inf]),
+    ("Softmax(x, 0) * w", lambda x: torch.softmax(x, 0) * torch.tensor([1., 2, 3, 4]), [-inf, 0, 0, -inf]),
+    ("Normalize(x)", lambda x: torch.nn.functional.normalize(x, dim=0), [0, 0]),
+    ("Nansum(x)", torch.nansum, [1, nan]),
+    ("Nanmean(x)", torch.nanmean, [1, nan, 2]),
     ("Norm(x, 1)", lambda x: torch.norm(x, 1), [2, -2, 0]),
     ("Norm(x, 1.5)", lambda x: torch.norm(x, 1.5), [0, 0]),
     ("Norm(x, 2)", lambda x: torch.norm(x, 2), [0, 0]),
