@@ -14,6 +14,7 @@
 #include "proto/hlod/v1/peer.grpc.pb.h"
 #include "tests/integration/support/hloctl.h"
 #include "tests/integration/support/process.h"
+#include "tests/support/shell.h"
 
 namespace hlod {
 namespace {
@@ -89,13 +90,10 @@ class ClusterOfDaemons : public ::testing::Test {
     std::string command =
         "timeout -s KILL 60 " + Beside("../bin/hlod") + " --device-memory 1MiB --log-level error " +
         "--compile-cache none --listen tcp:127.0.0.1:0 " + absl::StrJoin(flags, " ") + " 2>&1";
-    FILE* const pipe = popen(command.c_str(), "r");
-    std::string text;
-    char buffer[4096];
-    while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe)) text.append(buffer, n);
-    const int ended = WEXITSTATUS(pclose(pipe));
-    EXPECT_EQ(ended, code) << text;
-    EXPECT_NE(text.find("hlod: " + sentence), std::string::npos) << text << "\nexpected: " << sentence;
+    const Output output = RunShell(command);
+    EXPECT_EQ(output.code, code) << output.text;
+    EXPECT_NE(output.text.find("hlod: " + sentence), std::string::npos)
+        << output.text << "\nexpected: " << sentence;
   }
 
   std::filesystem::path folder_;
@@ -315,14 +313,8 @@ TEST_F(ClusterOfDaemons, HloctlListsWaitsAndTimes) {
   Start(Join());
   for (size_t i = 0; i < 2; ++i) ExpectMembers(i, {0, 1});
   const auto run = [&](size_t i, const std::string& arguments) {
-    const std::string command =
-        Beside("../bin/hloctl") + " --address " + daemons_[i]->address() + " " + arguments + " 2>&1";
-    Output output;
-    FILE* const pipe = popen(command.c_str(), "r");
-    char buffer[4096];
-    while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe)) output.text.append(buffer, n);
-    output.code = WEXITSTATUS(pclose(pipe));
-    return output;
+    return RunShell(Beside("../bin/hloctl") + " --address " + daemons_[i]->address() + " " + arguments +
+                    " 2>&1");
   };
   Output output = run(0, "cluster");
   EXPECT_EQ(output.code, 0) << output.text;

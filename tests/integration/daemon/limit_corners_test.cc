@@ -7,6 +7,7 @@
 
 #include "common/base/limits.h"
 #include "tests/integration/support/harness.h"
+#include "tests/support/shell.h"
 
 namespace hlod {
 namespace {
@@ -27,11 +28,7 @@ std::string FlagOf(std::string limit) {
 std::pair<std::string, std::string> RangeOf(const std::string& limit) {
   const std::string program =
       (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "../bin/hlod").string();
-  FILE* const pipe = popen((program + " " + FlagOf(limit) + " 9223372036854775807 2>&1").c_str(), "r");
-  std::string text;
-  char buffer[4096];
-  while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe)) text.append(buffer, n);
-  pclose(pipe);
+  const std::string text = RunShell(program + " " + FlagOf(limit) + " 9223372036854775807 2>&1").text;
   const std::string_view kWithin = " is not within ", kAnd = " and ";
   const size_t least = text.find(kWithin), most = text.rfind(kAnd), end = text.rfind('.');
   if (least == text.npos || most == text.npos || end == text.npos) {

@@ -8,6 +8,7 @@
 
 #include "absl/time/clock.h"
 #include "tests/integration/support/harness.h"
+#include "tests/support/shell.h"
 #include "tests/support/source_dir.h"
 
 namespace hlod {
@@ -29,21 +30,14 @@ class Startup : public ::testing::Test {
     return (folder_ / name).string();
   }
   // Runs it on a socket of its own for at most a few seconds. Returns its output without the listening line.
-  std::string Run(const std::string& arguments, int& code) {
-    const std::string command = "timeout -s KILL 20 " + program_ +
-                                " --listen unix:" + (folder_ / "s").string() + " " + arguments + " 2>&1";
-    FILE* const pipe = popen(command.c_str(), "r");
-    std::string text;
-    char buffer[4096];
-    while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe)) text.append(buffer, n);
-    code = WEXITSTATUS(pclose(pipe));
-    return text;
+  Output Run(const std::string& arguments) {
+    return RunShell("timeout -s KILL 20 " + program_ + " --listen unix:" + (folder_ / "s").string() + " " +
+                    arguments + " 2>&1");
   }
   void ExpectUsageError(const std::string& arguments, const std::string& words) {
-    int code = -1;
-    const std::string text = Run(arguments, code);
-    EXPECT_EQ(code, 2) << arguments << ": " << text;
-    EXPECT_NE(text.find(words), std::string::npos) << arguments << ": " << text;
+    const Output output = Run(arguments);
+    EXPECT_EQ(output.code, 2) << arguments << ": " << output.text;
+    EXPECT_NE(output.text.find(words), std::string::npos) << arguments << ": " << output.text;
   }
   // Creates a self-signed certificate and its key.
   void MakeCertificate(const std::string& name) {
@@ -90,8 +84,7 @@ TEST_F(Startup, TcpThatEveryUserMayUseIsSaidInTheLogAndInTheHelp) {
   EXPECT_EQ(Must(testing::Daemon::Start(options)).log().find(words), std::string::npos);
   options.tcp = false;
   EXPECT_EQ(Must(testing::Daemon::Start(options)).log().find(words), std::string::npos);
-  int code = -1;
-  EXPECT_NE(Run("--help", code).find("open to every user"), std::string::npos);
+  EXPECT_NE(Run("--help").text.find("open to every user"), std::string::npos);
 }
 
 TEST_F(Startup, LimitsThatDoNotGoTogetherAreRefused) {

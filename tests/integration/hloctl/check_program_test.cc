@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "tests/integration/support/process.h"
 #include "tests/support/python.h"
+#include "tests/support/shell.h"
 #include "tests/support/source_dir.h"
 
 namespace hlod {
@@ -29,23 +30,13 @@ class CheckProgram : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  struct Output {
-    int code = -1;
-    std::string text;
-  };
   // `options` are placed before --, `words` after train_program.
   Output Check(const std::string& options, const std::string& words = "",
                const std::string& streams = "2>&1") {
     return Type("check " + options + " -- " + Beside("train_program") + " " + words, streams);
   }
   Output Type(const std::string& words, const std::string& streams = "2>&1") {
-    const std::string command = Beside("../bin/hloctl") + " " + words + " " + streams;
-    Output output;
-    FILE* const pipe = popen(command.c_str(), "r");
-    char buffer[4096];
-    while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe)) output.text.append(buffer, n);
-    output.code = WEXITSTATUS(pclose(pipe));
-    return output;
+    return RunShell(Beside("../bin/hloctl") + " " + words + " " + streams);
   }
   nlohmann::json CheckJson(const std::string& options, const std::string& words = "", int code = 0) {
     const Output output = Check("--json " + options, words, "2>/dev/null");

@@ -11,6 +11,7 @@
 #include "common/base/system/file.h"
 #include "tests/integration/support/harness.h"
 #include "tests/integration/support/process.h"
+#include "tests/support/shell.h"
 #include "tests/support/source_dir.h"
 
 namespace hlod {
@@ -26,28 +27,20 @@ class CommandLogs : public DaemonTest {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string File(const char* name) const { return (folder_ / name).string(); }
-  // Returns the output of a shell command, and sets its exit code.
-  static std::string Shell(const std::string& command, int& code) {
-    FILE* const pipe = popen(command.c_str(), "r");
-    std::string text;
-    char buffer[4096];
-    while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe)) text.append(buffer, n);
-    code = WEXITSTATUS(pclose(pipe));
-    return text;
-  }
   std::string Record(const std::string& program, const std::string& arguments = "") {
-    int code = -1;
-    const std::string text =
-        Shell("cd " + SourceDir().string() + " && HLOD_COMMAND_LOG=" + File("commands.log") +
-                  " HLOD_ADDRESS=" + daemon_->address() + " " + Beside("../bin/" + program) + " " +
-                  arguments + " 2>&1",
-              code);
-    EXPECT_EQ(code, 0) << text;
+    const Output output =
+        RunShell("cd " + SourceDir().string() + " && HLOD_COMMAND_LOG=" + File("commands.log") +
+                 " HLOD_ADDRESS=" + daemon_->address() + " " + Beside("../bin/" + program) + " " + arguments +
+                 " 2>&1");
+    EXPECT_EQ(output.code, 0) << output.text;
     return File("commands.log");
   }
-  static std::string Replay(const testing::Daemon& daemon, const std::string& arguments, int& code) {
-    return Shell(
-        Beside("../bin/hloctl") + " --address " + daemon.address() + " replay " + arguments + " 2>&1", code);
+  // Replays a log; expects the exit code.
+  static std::string Replay(const testing::Daemon& daemon, const std::string& arguments, int code = 0) {
+    const Output output = RunShell(Beside("../bin/hloctl") + " --address " + daemon.address() + " replay " +
+                                   arguments + " 2>&1");
+    EXPECT_EQ(output.code, code) << output.text;
+    return output.text;
   }
 
   std::filesystem::path folder_;
@@ -72,9 +65,7 @@ TEST_F(CommandLogs, AReplayOfATrainingProgramHasItsAccount) {
   EXPECT_GT(after.executes, 10);
 
   const testing::Daemon other = Must(testing::Daemon::Start());
-  int code = -1;
-  const std::string text = Replay(other, log, code);
-  EXPECT_EQ(code, 0) << text;
+  Replay(other, log);
   const SessionStats replayed = Must(other.Stats()).totals;
   EXPECT_EQ(replayed.executes, after.executes - before.executes);
   EXPECT_EQ(replayed.compiles, after.compiles - before.compiles);
@@ -87,12 +78,11 @@ TEST_F(CommandLogs, AReplayOfATrainingProgramHasItsAccount) {
   EXPECT_EQ(replayed.failed_commands, after.failed_commands);
 
   // The daemon has the programs in its cache, so none is compiled, and the replay says why.
-  const auto first = nlohmann::json::parse(Replay(other, "--json " + log, code), nullptr, false);
-  EXPECT_EQ(code, 0);
+  const auto first = nlohmann::json::parse(Replay(other, "--json " + log), nullptr, false);
   EXPECT_EQ(first["programs"],
             replayed.compiles + replayed.compile_cache_hits + replayed.persistent_cache_hits);
   EXPECT_EQ(first["stats"]["compiles"], 0);
-  const std::string again = Replay(other, log, code), programs = std::to_string(first["programs"].get<int>());
+  const std::string again = Replay(other, log), programs = std::to_string(first["programs"].get<int>());
   EXPECT_NE(again.find("programs " + programs + " (0 compiled, " + programs + " from the daemon's caches), "),
             std::string::npos)
       << again;
@@ -102,8 +92,7 @@ TEST_F(CommandLogs, AReplayOfATrainingProgramHasItsAccount) {
 
   // With placeholders no bytes cross, and the number of executes is the same.
   const testing::Daemon third = Must(testing::Daemon::Start());
-  const std::string abstract = Replay(third, log + " --data placeholder", code);
-  EXPECT_EQ(code, 0) << abstract;
+  Replay(third, log + " --data placeholder");
   const SessionStats shapes = Must(third.Stats()).totals;
   EXPECT_EQ(shapes.executes, replayed.executes);
   EXPECT_EQ(shapes.host_to_device.bytes, 0);
@@ -137,11 +126,7 @@ TEST_F(CommandLogs, HaveLinesAndStepsAndNoContents) {
       << "1.0f, 2.0f: contents of a tensor";
   const testing::Daemon other = Must(testing::Daemon::Start());
   for (const char* const data : {"zeros", "random"}) {
-    int code = -1;
-    const std::string text = Shell(Beside("../bin/hloctl") + " --json --address " + other.address() +
-                                       " replay " + File("client.rec") + " --data " + data + " 2>&1",
-                                   code);
-    ASSERT_EQ(code, 0) << text;
+    const std::string text = Replay(other, "--json " + File("client.rec") + " --data " + data);
     const nlohmann::json json = nlohmann::json::parse(text);
     EXPECT_EQ(json["failed"], 0);
     std::vector<LedgerRow> rows;
@@ -161,11 +146,9 @@ TEST_F(CommandLogs, HaveLinesAndStepsAndNoContents) {
 
 TEST_F(CommandLogs, BadOnesAreRefusedInASentence) {
   const std::string path = File("bad.rec");
-  int code = -1;
   const auto expect = [&](const std::string& bytes, const std::string& words) {
     std::ofstream(path, std::ios::binary) << bytes;
-    const std::string text = Replay(*daemon_, path, code);
-    EXPECT_EQ(code, 1) << text;
+    const std::string text = Replay(*daemon_, path, 1);
     EXPECT_NE(text.find(words), std::string::npos) << text;
   };
   expect("hlod command log 9\n", "version 9; this program reads version 1");
@@ -181,8 +164,7 @@ TEST_F(CommandLogs, BadOnesAreRefusedInASentence) {
   }
   // Without its last byte the file ends within an entry, whatever the length of the paths in it.
   expect(good.substr(0, good.size() - 1), "it was cut");
-  const std::string text = Replay(*daemon_, path + " --incomplete", code);
-  EXPECT_EQ(code, 0) << text;
+  const std::string text = Replay(*daemon_, path + " --incomplete");
   EXPECT_NE(text.find("the beginning of the session"), std::string::npos) << text;
   // A file that cannot be written fails the connection.
   setenv("HLOD_COMMAND_LOG", "/proc/none/commands.log", 1);

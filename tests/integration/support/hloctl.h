@@ -1,21 +1,15 @@
 // A daemon, and hloctl as typed.
 #pragma once
 
-#include <sys/wait.h>
-
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/integration/support/harness.h"
+#include "tests/support/shell.h"
 
 namespace hlod {
-
-struct Output {
-  int code = -1;
-  std::string text;
-};
 
 class Hloctl : public DaemonTest {
  protected:
@@ -37,12 +31,7 @@ class Hloctl : public DaemonTest {
   Output RunAt(const std::string& address, const std::string& arguments,
                const std::string& redirect = "2>&1") {
     const std::string command = program_ + " --address " + address + " " + arguments + " " + redirect;
-    Output output;
-    FILE* const pipe = popen(command.c_str(), "r");
-    char buffer[4096];
-    while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe)) output.text.append(buffer, n);
-    output.code = WEXITSTATUS(pclose(pipe));
-    return output;
+    return RunShell(command);
   }
   nlohmann::json RunJson(const std::string& arguments) {
     const Output output = Run("--json " + arguments, "2>/dev/null");

@@ -16,6 +16,7 @@
 #include "hlod/runtime/shards.h"
 #include "hlod/tensor/sharding.h"
 #include "tests/support/python.h"
+#include "tests/support/shell.h"
 #include "tests/support/source_dir.h"
 #include "tests/unit/client/tensor/fixture.h"
 
@@ -317,14 +318,11 @@ std::vector<double> LossesOfGpt(const std::string& address, const std::string& f
   const std::string command = "HLOD_ADDRESS=" + address + " " + (bin / "example_gpt_train").string() +
                               " --steps 4 --layers 2 --size 32 --letters 1 --text " + SourceDir().string() +
                               "/LICENSE " + flags + " 2>&1";
-  std::string output;
-  FILE* const pipe = popen(command.c_str(), "r");
-  char buffer[4096];
-  while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe)) output.append(buffer, n);
-  EXPECT_EQ(pclose(pipe), 0) << output;
+  const Output output = RunShell(command);
+  EXPECT_EQ(output.code, 0) << output.text;
   std::vector<double> losses;
   const std::regex line("loss ([0-9.]+)");
-  for (std::sregex_iterator i(output.begin(), output.end(), line), end; i != end; ++i)
+  for (std::sregex_iterator i(output.text.begin(), output.text.end(), line), end; i != end; ++i)
     losses.push_back(std::stod((*i)[1]));
   return losses;
 }

@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "common/base/system/file.h"
 #include "hlod/observe/debug_analysis.h"
+#include "tests/support/shell.h"
 #include "tests/unit/client/tensor/fixture.h"
 
 namespace hlod {
@@ -67,33 +68,27 @@ TEST_F(DebugRows, TheEnvironmentSetsLevelAndFile) {
       std::filesystem::temp_directory_path() / ("debug-rows-" + std::to_string(getpid()));
   const std::string program =
       std::filesystem::read_symlink("/proc/self/exe").parent_path() / "../bin/example_mixed";
-  const auto run = [&](const std::string& environment, int& code) {
-    FILE* const pipe =
-        popen((environment + " HLOD_ADDRESS=" + daemon_->address() + " " + program + " 2>&1").c_str(), "r");
-    std::string text;
-    char buffer[4096];
-    while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe)) text.append(buffer, n);
-    code = WEXITSTATUS(pclose(pipe));
-    return text;
+  const auto run = [&](const std::string& environment) {
+    return RunShell(environment + " HLOD_ADDRESS=" + daemon_->address() + " " + program + " 2>&1");
   };
-  int code = -1;
-  std::string text = run("HLOD_DEBUG=2 HLOD_DEBUG_FILE=" + file.string(), code);
-  EXPECT_EQ(code, 0) << text;
-  EXPECT_EQ(Count(text, "Analysis: "), 0) << text;
+  Output output = run("HLOD_DEBUG=2 HLOD_DEBUG_FILE=" + file.string());
+  EXPECT_EQ(output.code, 0) << output.text;
+  EXPECT_EQ(Count(output.text, "Analysis: "), 0) << output.text;
   const int once = Count(ReadFile(file).value(), "Execution Cause");
   EXPECT_GT(once, 0);
-  run("HLOD_DEBUG=2 HLOD_DEBUG_FILE=" + file.string(), code);
+  run("HLOD_DEBUG=2 HLOD_DEBUG_FILE=" + file.string());
   EXPECT_EQ(Count(ReadFile(file).value(), "Execution Cause"), 2 * once) << "appended";
   std::filesystem::remove(file);
 
-  text = run("HLOD_DEBUG=2", code);
-  EXPECT_EQ(Count(text, "Execution Cause"), once) << text;
-  text = run("HLOD_DEBUG=3", code);
-  EXPECT_NE(code, 0);
-  EXPECT_THAT(text, HasSubstr("$HLOD_DEBUG is \"3\"; 0, 1 (compilations) or 2 (executions, too) is needed."));
-  text = run("HLOD_DEBUG=1 HLOD_DEBUG_FILE=/proc/none/causes.txt", code);
-  EXPECT_NE(code, 0);
-  EXPECT_THAT(text, HasSubstr("$HLOD_DEBUG_FILE: /proc/none/causes.txt cannot be written"));
+  output = run("HLOD_DEBUG=2");
+  EXPECT_EQ(Count(output.text, "Execution Cause"), once) << output.text;
+  output = run("HLOD_DEBUG=3");
+  EXPECT_NE(output.code, 0);
+  EXPECT_THAT(output.text,
+              HasSubstr("$HLOD_DEBUG is \"3\"; 0, 1 (compilations) or 2 (executions, too) is needed."));
+  output = run("HLOD_DEBUG=1 HLOD_DEBUG_FILE=/proc/none/causes.txt");
+  EXPECT_NE(output.code, 0);
+  EXPECT_THAT(output.text, HasSubstr("$HLOD_DEBUG_FILE: /proc/none/causes.txt cannot be written"));
 }
 
 }  // namespace
