@@ -56,7 +56,7 @@ std::vector<Case> Cases() {
          return Randn({1, 4, size, size});
        },
        [](const Tensor& x) {
-         return Conv2d(x, Ones({4, 4, 3, 3}), {}, {.padding = 1});
+         return Conv2d(x, Ones({4, 4, 3, 3}, {.device = x.device()}), {}, {.padding = 1});
        }},
       {"max_pool",
        {8, 32, 128},
@@ -70,7 +70,7 @@ std::vector<Case> Cases() {
        [](const Tensor& x) {
          return Scan([](const Tensor& sum,
                         const Tensor& y) { return std::pair(sum * 0.5 + y, std::tuple<>()); },
-                     Zeros({}), x)
+                     Zeros({}, {.device = x.device()}), x)
              .first;
        }},
   };
