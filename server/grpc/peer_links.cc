@@ -28,7 +28,7 @@ constexpr absl::Duration kTryPatience = absl::Seconds(60);
 
 fabric::MembershipOptions MembershipOptionsOf(const ClusterOptions& options, const std::string& version,
                                               const std::string& address, uint64_t incarnation,
-                                              uint32_t devices) {
+                                              device::Devices& devices) {
   fabric::MembershipOptions membership;
   membership.cluster = options.name;
   membership.version = version;
@@ -39,7 +39,8 @@ fabric::MembershipOptions MembershipOptionsOf(const ClusterOptions& options, con
   membership.self.set_name(options.daemon);
   membership.self.set_address(address);
   membership.self.set_incarnation(incarnation);
-  membership.self.set_devices(devices);
+  membership.self.set_devices(static_cast<uint32_t>(devices.count()));
+  membership.self.set_memory_bytes(devices.device(0).memory.capacity_bytes());
   return membership;
 }
 
@@ -70,7 +71,7 @@ absl::Status CheckDaemon(const grpc::AuthContext& peer, const std::string& clust
 }
 
 PeerLinks::PeerLinks(ClusterOptions options, PeerCredentials credentials, std::string version,
-                     std::string address, uint64_t incarnation, uint32_t devices)
+                     std::string address, uint64_t incarnation, device::Devices& devices)
     : options_(std::move(options)),
       credentials_(std::move(credentials)),
       group_(MembershipOptionsOf(options_, version, address, incarnation, devices), fabric::LaunchLimits{},
@@ -332,6 +333,25 @@ void PeerLinks::Start(const v1::LaunchId& launch) { started_.push_back(launch); 
 void PeerLinks::OnOver(uint64_t number, bool, const absl::Status& status) {
   over_[number] = status;
   over_changed_.SignalAll();
+}
+
+void PeerLinks::AddCluster(v1::Welcome& welcome) {
+  MutexLock lock(&mu_);
+  const fabric::Membership& membership = group_.membership();
+  if (!membership.joined()) return;
+  v1::ClusterInfo& cluster = *welcome.mutable_cluster();
+  cluster.set_name(options_.name);
+  cluster.set_rank(membership.self().rank());
+  cluster.set_peer_silence_us(static_cast<uint64_t>(membership.peer_silence_us()));
+  for (const fabric::Membership::View& view : membership.List(Now())) {
+    if (view.member.rank() == membership.self().rank()) continue;
+    v1::ClusterDaemon& row = *cluster.add_daemons();
+    row.set_rank(view.member.rank());
+    row.set_name(view.member.name());
+    row.set_address(view.member.address());
+    row.set_devices(view.member.devices());
+    row.set_memory_bytes(view.member.memory_bytes());
+  }
 }
 
 v1::Cluster PeerLinks::Describe() {

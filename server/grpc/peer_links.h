@@ -20,6 +20,8 @@
 #include "common/base/system/mutex.h"
 #include "common/rpc/endpoint.h"
 #include "proto/hlod/v1/admin.pb.h"
+#include "proto/hlod/v1/session.pb.h"
+#include "server/device/devices.h"
 #include "server/fabric/group.h"
 #include "server/grpc/call.h"
 
@@ -60,7 +62,7 @@ class PeerLinks : public fabric::Wire, public fabric::Work {
  public:
   // `address` is where other daemons reach this one.
   PeerLinks(ClusterOptions options, PeerCredentials credentials, std::string version, std::string address,
-            uint64_t incarnation, uint32_t devices);
+            uint64_t incarnation, device::Devices& devices);
   ~PeerLinks() override;
 
   // Begins to join and to watch.
@@ -75,6 +77,8 @@ class PeerLinks : public fabric::Wire, public fabric::Work {
   void OnIncomingEnded(fabric::LinkId link);
 
   const std::string& cluster() const { return options_.name; }
+  // Adds the cluster to a session's Welcome, unless this daemon is no member now.
+  void AddCluster(v1::Welcome& welcome);
   v1::Cluster Describe();
   absl::StatusOr<v1::TriedLaunches> TryLaunches(uint32_t count);
 

@@ -116,7 +116,12 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
   registry.leases = o.inherited_connection < 0;
   registry.arena_socket = server->arenas_ != nullptr ? server->arenas_->name() : "";
   registry.daemon = absl::StrCat(o.version, " pid ", getpid());
-  if (o.cluster.has_value()) RETURN_IF_ERROR(server->MakePeers(registry.epoch));
+  if (o.cluster.has_value()) {
+    RETURN_IF_ERROR(server->MakePeers(registry.epoch));
+    registry.add_cluster = [peers = server->peers_.get()](v1::Welcome& welcome) {
+      peers->AddCluster(welcome);
+    };
+  }
   server->registry_ = std::make_unique<session::Registry>(devices, *server->processes_, std::move(registry));
   if (server->arenas_ != nullptr) server->arenas_->Start(*server->registry_);
   server->health_ = std::make_unique<Health>(*server->registry_);
@@ -170,8 +175,7 @@ absl::Status Server::MakePeers(uint64_t epoch) {
   peers_ = std::make_unique<PeerLinks>(*options_.cluster,
                                        PeerCredentials{options_.tls_certificate, options_.tls_key,
                                                        options_.tls_client_authority, options_.token},
-                                       options_.version, rpc::ToString(address), epoch,
-                                       static_cast<uint32_t>(devices_.count()));
+                                       options_.version, rpc::ToString(address), epoch, devices_);
   return absl::OkStatus();
 }
 

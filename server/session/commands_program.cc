@@ -215,6 +215,10 @@ device::Violation HandleExecute(Session& session, const v1::Command& command, co
   request.arguments.reserve(message.arguments_size());
 
   request.refused = refused;
+  if (message.has_launch()) {
+    request.refused.Update(
+        MakeError(ErrorKind::kUnimplemented, "This daemon runs no programs over several daemons yet."));
+  }
   int64_t literal_bytes = 0;
   int next_literal = 0;
   for (const uint64_t handle : message.arguments()) {

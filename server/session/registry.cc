@@ -137,6 +137,7 @@ v1::Welcome Registry::WelcomeOf(const Session& session, uint32_t version) const 
     welcome.mutable_arena()->set_bytes(static_cast<uint64_t>(devices_.limits().arena_bytes));
   }
   welcome.set_daemon(options_.daemon);
+  if (options_.add_cluster != nullptr) options_.add_cluster(welcome);
   return welcome;
 }
 

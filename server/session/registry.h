@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ class Registry {
     bool leases = true;        // False for a private daemon, where a broken connection ends the session.
     std::string arena_socket;  // Name in the abstract namespace; empty: no shared arena.
     std::string daemon;        // Displayed as "hlod 0.1.0 pid 17".
+    // Adds the daemon's cluster to a Welcome. Null: it has none.
+    std::function<void(v1::Welcome&)> add_cluster;
   };
   // The references must outlive this object.
   Registry(device::Devices& devices, const Processes& processes, Options options);

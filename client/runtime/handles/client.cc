@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "client/runtime/cluster/daemons.h"
 #include "client/runtime/connection/background_closer.h"
 #include "client/runtime/connection/connector.h"
 #include "client/runtime/connection/process.h"
@@ -89,6 +90,12 @@ absl::StatusOr<Client> Open(const ConnectOptions& options, const std::optional<A
   if (abstract.has_value()) {
     ASSIGN_OR_RETURN(session_options.abstract,
                      runtime::AbstractSession::Open(*abstract, session_options.name));
+  } else if (!hidden) {
+    session_options.reach = [options](const std::string& address) {
+      ConnectOptions there = options;
+      there.address = address;
+      return runtime::FindDaemon(there);
+    };
   }
   ASSIGN_OR_RETURN(std::shared_ptr<Session> session, Session::Open(std::move(connector), session_options));
   if (hidden) return Client(std::move(session));
@@ -97,6 +104,32 @@ absl::StatusOr<Client> Open(const ConnectOptions& options, const std::optional<A
   RETURN_IF_ERROR(runtime::BeginDebugAnalysis());
   RETURN_IF_ERROR(runtime::RecordSession(session));
   return Client(std::move(session));
+}
+
+// Returns the sessions of the same client with other daemons of the cluster.
+std::vector<std::shared_ptr<Session>> Others(const Session& session) {
+  if (session.daemons() == nullptr || session.options().daemons != nullptr) return {};
+  return session.daemons()->Opened();
+}
+
+// Waits until all commands that were sent to one daemon are settled.
+absl::Status SyncOne(Session& session, const Caller& caller) {
+  v1::Command command;
+  command.mutable_ping();
+  ASSIGN_OR_RETURN(const Command sent, session.Send(caller, std::move(command)));
+  return session.Wait(*sent);
+}
+
+// Returns the account of one daemon, with the devices' numbers of the client.
+absl::StatusOr<SessionStats> StatsOfOne(Session& session, const Caller& caller) {
+  v1::Command command;
+  command.mutable_stats();
+  ASSIGN_OR_RETURN(const Command sent, session.Send(caller, std::move(command)));
+  RETURN_IF_ERROR(session.Wait(*sent));
+  SessionStats stats = runtime::StatsFromProto(sent->reply.stats());
+  stats.refused_before_sending = session.refused_before_sending;
+  for (LedgerRow& row : stats.rows) row.device += session.options().first_device;
+  return stats;
 }
 
 }  // namespace
@@ -179,6 +212,10 @@ absl::Status Client::StepMark(uint64_t step, Caller caller) const {
 
 absl::Status runtime::MarkStep(Session& session, uint64_t step, const Caller& caller) {
   session.step = step;
+  for (const std::shared_ptr<Session>& other : Others(session)) {
+    // A daemon that is gone counts no steps.
+    if (other->status().ok()) MarkStep(*other, step, caller).IgnoreError();
+  }
   v1::Command command;
   command.mutable_step_mark()->set_step(step);
   return session.TransactLazily(caller, [&](Session::Sender& sender) { sender.Add(std::move(command)); });
@@ -187,10 +224,12 @@ absl::Status runtime::MarkStep(Session& session, uint64_t step, const Caller& ca
 absl::Status Client::Sync(Caller caller) const {
   const runtime::DeliverEventsAtExit events;
   const runtime::Stopwatch watch;
-  v1::Command command;
-  command.mutable_ping();
-  ASSIGN_OR_RETURN(const Command sent, session_->Send(caller, std::move(command)));
-  const absl::Status status = session_->Wait(*sent);
+  absl::Status status = SyncOne(*session_, caller);
+  // A daemon that is gone has settled all.
+  for (const std::shared_ptr<Session>& other : Others(*session_)) {
+    const absl::Status there = SyncOne(*other, caller);
+    if (KindOf(there) != ErrorKind::kLostDaemon) status.Update(there);
+  }
   runtime::EmitWait(*session_, WaitCause::kSettle, caller, watch.us());
   return status;
 }
@@ -205,12 +244,14 @@ absl::StatusOr<absl::Duration> Client::Ping(Caller caller) const {
 }
 
 absl::StatusOr<SessionStats> Client::Stats(Caller caller) const {
-  v1::Command command;
-  command.mutable_stats();
-  ASSIGN_OR_RETURN(const Command sent, session_->Send(caller, std::move(command)));
-  RETURN_IF_ERROR(session_->Wait(*sent));
-  SessionStats stats = runtime::StatsFromProto(sent->reply.stats());
-  stats.refused_before_sending = session_->refused_before_sending;
+  ASSIGN_OR_RETURN(SessionStats stats, StatsOfOne(*session_, caller));
+  for (const std::shared_ptr<Session>& other : Others(*session_)) {
+    const absl::StatusOr<SessionStats> there = StatsOfOne(*other, caller);
+    // What a daemon counted is gone with it.
+    if (!there.ok() && KindOf(there.status()) == ErrorKind::kLostDaemon) continue;
+    RETURN_IF_ERROR(there.status());
+    runtime::Add(*there, stats);
+  }
   return stats;
 }
 
@@ -219,7 +260,13 @@ absl::Status Client::Close(absl::Duration timeout) const {
   runtime::RecordSessionEnd(session_);
   if (runtime::AbstractSession* const abstract = session_->options().abstract.get(); abstract != nullptr)
     abstract->End(*session_, "closed", {}, "");
-  return session_->Close(deadline);
+  absl::Status status;
+  for (const std::shared_ptr<Session>& other : Others(*session_)) {
+    const absl::Status there = other->Close(deadline);
+    if (KindOf(there) != ErrorKind::kLostDaemon) status.Update(there);
+  }
+  const absl::Status own = session_->Close(deadline);
+  return own.ok() ? status : own;
 }
 absl::Status Client::status() const { return session_->status(); }
 const Limits& Client::limits() const { return session_->daemon().limits; }

@@ -139,8 +139,30 @@ absl::StatusOr<Compilation> ExecutableState::Current(const Caller& caller) {
   return current_;
 }
 
+absl::StatusOr<std::shared_ptr<ExecutableState>> ExecutableState::On(const std::shared_ptr<Session>& owner,
+                                                                     const Caller& caller) {
+  absl::MutexLock lock(&mu_);
+  std::erase_if(elsewhere_, [](const auto& state) { return !state->session->status().ok(); });
+  for (const std::shared_ptr<ExecutableState>& state : elsewhere_) {
+    if (state->session == owner) return state;
+  }
+  const auto state = std::make_shared<ExecutableState>(owner, program_, digest);
+  state->name = name;
+  state->participants = participants;
+  state->arguments = arguments;
+  state->results = results;
+  state->argument_names = argument_names;
+  if (read_patterns != nullptr)
+    state->read_patterns = std::make_shared<std::vector<ReadPattern>>(results.size());
+  state->verdict = verdict;
+  RETURN_IF_ERROR(state->Compile(/*describe=*/false, caller));
+  elsewhere_.push_back(state);
+  return state;
+}
+
 void ExecutableState::ReleaseProgram() {
   if (current_.by_digest || program_.size() <= kProgramKeptMax) return;
+  if (session->daemons() != nullptr) return;  // Other daemons may need the bytes.
   DependencesLocked();
   program_ = std::string();
 }

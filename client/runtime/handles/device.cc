@@ -24,6 +24,12 @@ absl::Status CheckDevice(const Session* session, int ordinal) {
                                                          ordinal, session->daemon().devices.size()));
 }
 
+// Returns the session in which buffers of the device are.
+absl::StatusOr<std::shared_ptr<Session>> OwnerOf(const Device& device) {
+  RETURN_IF_ERROR(CheckDevice(device.internal_session().get(), device.ordinal()));
+  return device.internal_session()->Owner(device.ordinal());
+}
+
 Buffer MakeBuffer(const std::shared_ptr<Session>& session, uint64_t handle, const Shape& shape, int device,
                   Command producer, bool placeholder) {
   Shape dense = shape;
@@ -44,7 +50,7 @@ absl::StatusOr<Buffer> Declare(const std::shared_ptr<Session>& session, const Sh
     v1::Command command;
     v1::Placeholder& placeholder = *command.mutable_placeholder();
     placeholder.set_handle(handle);
-    placeholder.set_device(static_cast<uint32_t>(device));
+    placeholder.set_device(session->OrdinalOf(device));
     *placeholder.mutable_shape() = hlo::ToProto(dense);
     sent = sender.Add(std::move(command));
   }));
@@ -63,8 +69,7 @@ absl::StatusOr<Buffer> Recorded(const Session& session, absl::StatusOr<Buffer> m
 
 absl::StatusOr<Buffer> UploadWithoutBytes(const Device& device, const Shape& shape, Cause cause,
                                           const Caller& caller) {
-  const std::shared_ptr<Session>& session = device.internal_session();
-  RETURN_IF_ERROR(CheckDevice(session.get(), device.ordinal()));
+  ASSIGN_OR_RETURN(const std::shared_ptr<Session> session, OwnerOf(device));
   return Recorded(*session, Declare(session, shape, device.ordinal(), caller), cause, caller);
 }
 
@@ -82,18 +87,17 @@ const DeviceInfo& Device::info() const { return session_->daemon().devices[stati
 
 absl::StatusOr<Buffer> Device::Upload(absl::Span<const std::byte> bytes, const Shape& shape, Cause cause,
                                       Caller caller) const {
-  RETURN_IF_ERROR(runtime::CheckDevice(session_.get(), ordinal_));
-  const runtime::AbstractSession* const abstract = session_->options().abstract.get();
+  ASSIGN_OR_RETURN(const std::shared_ptr<runtime::Session> session, runtime::OwnerOf(*this));
+  const runtime::AbstractSession* const abstract = session->options().abstract.get();
   if (abstract != nullptr && abstract->IsLarge(static_cast<int64_t>(bytes.size()))) {
-    RETURN_IF_ERROR(runtime::CheckUpload(*session_, shape, bytes, caller));
+    RETURN_IF_ERROR(runtime::CheckUpload(*session, shape, bytes, caller));
     return runtime::UploadWithoutBytes(*this, shape, cause, caller);
   }
   uint64_t handle = 0;
   ASSIGN_OR_RETURN(Command sent,
-                   runtime::UploadBytes(*session_, shape, ordinal_, bytes, cause, caller, nullptr, &handle));
-  return runtime::Recorded(*session_,
-                           runtime::MakeBuffer(session_, handle, shape, ordinal_, std::move(sent), false),
-                           cause, caller);
+                   runtime::UploadBytes(*session, shape, ordinal_, bytes, cause, caller, nullptr, &handle));
+  return runtime::Recorded(
+      *session, runtime::MakeBuffer(session, handle, shape, ordinal_, std::move(sent), false), cause, caller);
 }
 
 absl::StatusOr<Buffer> Device::Upload(const Literal& literal, Cause cause, Caller caller) const {
@@ -101,15 +105,15 @@ absl::StatusOr<Buffer> Device::Upload(const Literal& literal, Cause cause, Calle
 }
 
 absl::StatusOr<Buffer> Device::Placeholder(const Shape& shape, Caller caller) const {
-  RETURN_IF_ERROR(runtime::CheckDevice(session_.get(), ordinal_));
-  if (!session_->options().skip_local_checks) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<runtime::Session> session, runtime::OwnerOf(*this));
+  if (!session->options().skip_local_checks) {
     if (!shape.IsArray()) {
       return runtime::ArgumentError(
           caller, absl::StrFormat("Only arrays have placeholders; %s is not one.", hlo::ToString(shape)));
     }
     RETURN_IF_ERROR(WithKind(hlo::ValidateShape(shape), ErrorKind::kArgument));
     const int64_t bytes = hlo::ByteSize(shape).value_or(INT64_MAX),
-                  limit = session_->daemon().limits.buffer_bytes_max;
+                  limit = session->daemon().limits.buffer_bytes_max;
     if (bytes > limit) {
       return MakeError(
           ErrorKind::kLimit,
@@ -117,7 +121,7 @@ absl::StatusOr<Buffer> Device::Placeholder(const Shape& shape, Caller caller) co
                           hlo::ToStringNoLayout(shape), bytes, limit));
     }
   }
-  return runtime::Recorded(*session_, runtime::Declare(session_, shape, ordinal_, caller), std::nullopt,
+  return runtime::Recorded(*session, runtime::Declare(session, shape, ordinal_, caller), std::nullopt,
                            caller);
 }
 
@@ -125,13 +129,20 @@ absl::StatusOr<Buffer> Buffer::CopyTo(const Device& device, Caller caller) const
   runtime::BufferState& source = *state_;
   const std::shared_ptr<runtime::Session>& session = source.session;
   RETURN_IF_ERROR(runtime::CheckDevice(device.internal_session().get(), device.ordinal()));
-  if (device.internal_session() != session) {
+  if (!device.internal_session()->Shares(*session)) {
     return runtime::ArgumentError(caller, "A buffer cannot be copied to a device of another session.",
                                   &source);
   }
   RETURN_IF_ERROR(runtime::CheckAlive(source, "a copy"));
   RETURN_IF_ERROR(session->status());
   if (source.shards != nullptr) return runtime::Gather(*source.shards, device, caller);
+  ASSIGN_OR_RETURN(const std::shared_ptr<runtime::Session> owner, runtime::OwnerOf(device));
+  if (owner != session) {
+    // The bytes go through this process.
+    if (is_placeholder()) return device.Placeholder(source.shape, caller);
+    ASSIGN_OR_RETURN(const Literal value, ToLiteral(Cause::kDownload, caller));
+    return device.Upload(value, Cause::kUpload, caller);
+  }
   if (session->daemon().version < rpc::kVersionOfCopy) {
     return MakeError(
         ErrorKind::kVersion,
@@ -143,7 +154,7 @@ absl::StatusOr<Buffer> Buffer::CopyTo(const Device& device, Caller caller) const
   v1::Command command;
   v1::Copy& copy = *command.mutable_copy();
   copy.set_source(source.handle);
-  copy.set_device(static_cast<uint32_t>(device.ordinal()));
+  copy.set_device(session->OrdinalOf(device.ordinal()));
   uint64_t handle = 0;
   Command sent;
   RETURN_IF_ERROR(session->Transact(caller, [&](runtime::Session::Sender& sender) {
@@ -158,26 +169,26 @@ absl::StatusOr<Buffer> Buffer::CopyTo(const Device& device, Caller caller) const
 }
 
 absl::StatusOr<StagedUpload> Device::Stage(const Shape& shape, Caller) const {
-  RETURN_IF_ERROR(runtime::CheckDevice(session_.get(), ordinal_));
-  RETURN_IF_ERROR(session_->status());
+  ASSIGN_OR_RETURN(const std::shared_ptr<runtime::Session> session, runtime::OwnerOf(*this));
+  RETURN_IF_ERROR(session->status());
   RETURN_IF_ERROR(WithKind(hlo::ValidateShape(shape), ErrorKind::kArgument));
   StagedUpload staged;
   staged.state_ = std::make_unique<runtime::StagingState>();
   runtime::StagingState& state = *staged.state_;
-  state.session = session_;
+  state.session = session;
   state.shape = shape;
   state.shape.layout.reset();
   state.device = ordinal_;
   const int64_t bytes = hlo::ByteSize(shape).value_or(0);
-  const runtime::AbstractSession* const abstract = session_->options().abstract.get();
+  const runtime::AbstractSession* const abstract = session->options().abstract.get();
   // A value that would become a placeholder is not staged in the arena, because its bytes are never sent.
-  if (abstract == nullptr || !abstract->IsLarge(bytes)) state.arena = session_->arena();
-  if (bytes > session_->daemon().limits.inline_bytes_max && state.arena != nullptr &&
+  if (abstract == nullptr || !abstract->IsLarge(bytes)) state.arena = session->arena();
+  if (bytes > session->daemon().limits.inline_bytes_max && state.arena != nullptr &&
       bytes <= state.arena->size()) {
-    ASSIGN_OR_RETURN(state.range, state.arena->Take(*session_, bytes));
+    ASSIGN_OR_RETURN(state.range, state.arena->Take(*session, bytes));
   }
   if (!state.range.has_value()) {
-    ASSIGN_OR_RETURN(state.own, Literal::Make(state.shape, session_->daemon().limits.buffer_bytes_max));
+    ASSIGN_OR_RETURN(state.own, Literal::Make(state.shape, session->daemon().limits.buffer_bytes_max));
   }
   return staged;
 }
@@ -202,7 +213,7 @@ absl::StatusOr<Buffer> StagedUpload::Commit(Cause cause, Caller caller) {
 
   runtime::UploadRequest request;
   v1::Upload& declaration = request.declaration;
-  declaration.set_device(static_cast<uint32_t>(state->device));
+  declaration.set_device(state->session->OrdinalOf(state->device));
   *declaration.mutable_shape() = hlo::ToProto(state->shape);
   declaration.set_bytes(static_cast<uint64_t>(state->range->length));
   declaration.set_cause(static_cast<int>(cause));

@@ -131,10 +131,11 @@ class ExecuteCall {
   }
 
   void AddOptions(v1::Execute& execute) const {
+    const Session& session = *executable_->session;
     if (devices_.size() == 1) {
-      execute.set_device(static_cast<uint32_t>(devices_[0]));
+      execute.set_device(session.OrdinalOf(devices_[0]));
     } else {
-      for (const int device : devices_) execute.add_devices(static_cast<uint32_t>(device));
+      for (const int device : devices_) execute.add_devices(session.OrdinalOf(device));
     }
     for (const int index : donated_) execute.add_donated(static_cast<uint32_t>(index));
     execute.set_abstract(is_abstract_);
@@ -258,6 +259,22 @@ class ExecuteCall {
   std::vector<Command> prefetches_;  // The Download that reads each result ahead; empty if there is none.
 };
 
+// Returns the program on the daemon that owns the devices.
+absl::StatusOr<std::shared_ptr<ExecutableState>> OnDaemonOf(const std::shared_ptr<ExecutableState>& state,
+                                                            const std::vector<int>& devices,
+                                                            const Caller& caller) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<Session> owner, state->session->Owner(devices[0]));
+  for (const int device : devices) {
+    ASSIGN_OR_RETURN(const std::shared_ptr<Session> other, state->session->Owner(device));
+    if (other == owner) continue;
+    return MakeError(ErrorKind::kUnimplemented,
+                     absl::StrFormat("%s is to run on devices %d and %d, which are of different daemons; "
+                                     "programs of several participants run on the devices of one daemon yet.",
+                                     state->name, devices[0], device));
+  }
+  return owner == state->session ? state : state->On(owner, caller);
+}
+
 // Checks an execute and sends it. `prepare` may change the call before it is sent.
 absl::StatusOr<Execution> StartExecute(const std::shared_ptr<ExecutableState>& state,
                                        absl::Span<const Argument> arguments, const ExecuteOptions& options,
@@ -268,7 +285,8 @@ absl::StatusOr<Execution> StartExecute(const std::shared_ptr<ExecutableState>& s
   RETURN_IF_ERROR(executable.session->status());
   if (!executable.session->options().skip_local_checks)
     RETURN_IF_ERROR(CheckExecute(executable, arguments, options, is_abstract, devices, caller));
-  ExecuteCall call(state, arguments, options, is_abstract, devices);
+  ASSIGN_OR_RETURN(const std::shared_ptr<ExecutableState> there, OnDaemonOf(state, devices, caller));
+  ExecuteCall call(there, arguments, options, is_abstract, devices);
   prepare(call);
   RETURN_IF_ERROR(call.Send(caller));
   return call.Finish(caller);
@@ -359,7 +377,7 @@ absl::StatusOr<ExecuteProfile> Executable::Profile(absl::Span<const Argument> ar
   const auto prepare = [&](runtime::ExecuteCall& call) { call.RequestProfile(measure_machine); };
   ASSIGN_OR_RETURN(const Execution execution,
                    runtime::StartExecute(state_, arguments, options, prepare, caller));
-  RETURN_IF_ERROR(state_->session->Wait(*execution.sent));
+  RETURN_IF_ERROR(execution.executable->session->Wait(*execution.sent));
   if (!execution.sent->reply.has_profile())
     return MakeError(ErrorKind::kUnimplemented, "This daemon does not profile: it is older than profiles.");
   return runtime::FromProto(execution.sent->reply.profile());

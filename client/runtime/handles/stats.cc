@@ -33,4 +33,15 @@ SessionStats StatsFromProto(const v1::SessionStats& proto) {
   return stats;
 }
 
+void Add(const SessionStats& from, SessionStats& to) {
+  to.rows.insert(to.rows.end(), from.rows.begin(), from.rows.end());
+#define HLOD_SESSION_AMOUNT(name, direction, meaning) \
+  to.name.bytes += from.name.bytes;                   \
+  to.name.calls += from.name.calls;
+#define HLOD_SESSION_COUNTER(name, unit, metric, meaning) to.name += from.name;
+#define HLOD_SESSION_CLIENT_COUNTER(name, unit, meaning) to.name += from.name;
+#define HLOD_SESSION_MEMORY(name, unit, meaning) to.name += from.name;
+#include "common/base/stats.inc"
+}
+
 }  // namespace hlod::runtime

@@ -48,6 +48,7 @@ absl::StatusOr<DaemonFacts> ReadFacts(const v1::Welcome& welcome) {
   DaemonFacts facts{.name = welcome.daemon(),
                     .version = welcome.version(),
                     .epoch = welcome.epoch(),
+                    .cluster = welcome.cluster(),
                     .arena = welcome.arena()};
   ASSIGN_OR_RETURN(facts.limits, ReadLimits(welcome));
   for (const v1::DeviceInfo& device : welcome.devices()) {

@@ -18,6 +18,8 @@ struct DaemonFacts {
   uint64_t epoch = 0;    // Changes with every start of the daemon.
   Limits limits;
   std::vector<DeviceInfo> devices;
+  // The daemon's cluster, with the other members; without a name when it is a member of none.
+  v1::ClusterInfo cluster;
   v1::Arena arena;  // The shared memory that the daemon offers; without a socket when it offers none.
 };
 

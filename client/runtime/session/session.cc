@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "client/runtime/cluster/daemons.h"
 #include "client/runtime/connection/background_closer.h"
 #include "client/runtime/preflight/abstract_session.h"
 #include "client/runtime/session/command_log_writer.h"
@@ -56,6 +57,7 @@ Session::Session(std::unique_ptr<Connector> connector, const SessionOptions& opt
 
 Session::~Session() {
   const EndOfCommandLog end(this);
+  if (owner_.IsThisOne() && daemons_ != nullptr && options_.daemons == nullptr) daemons_->Release();
   if (!owner_.IsThisOne()) {
     // Leaked: releasing gRPC's state of the connection takes threads that only the parent has.
     new std::shared_ptr<Pipe>(ABSL_TS_UNCHECKED_READ(pipe_));
@@ -83,7 +85,9 @@ Session::~Session() {
 
 // --------------------------------------------------------------------------------------------- sending
 
-uint64_t Session::Sender::NewHandle() ABSL_NO_THREAD_SAFETY_ANALYSIS { return session_.next_handle_++; }
+uint64_t Session::Sender::NewHandle() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  return session_.daemons_ != nullptr ? session_.daemons_->NewHandle() : session_.next_handle_++;
+}
 
 Command Session::Sender::Add(v1::Command&& command) ABSL_NO_THREAD_SAFETY_ANALYSIS {
   return session_.AddCommand(std::move(command), origin_);
@@ -298,6 +302,19 @@ void Session::Remember(const Digest& digest, const Command& compile) {
   if (!owner_.IsThisOne()) return;
   absl::MutexLock lock(&mu_);
   programs_.Remember(digest, compile);
+}
+
+absl::StatusOr<std::shared_ptr<Session>> Session::Owner(int device) {
+  const int own = device - options_.first_device;
+  const bool exists = device >= 0 && device < static_cast<int>(daemon_.devices.size());
+  // A client that skips its own checks gets the daemon's answer about a device that does not exist.
+  if (daemons_ == nullptr || !exists || (own >= 0 && own < own_devices_)) return shared_from_this();
+  return daemons_->Owner(device);
+}
+
+std::shared_ptr<Session> Session::Home() {
+  std::shared_ptr<Session> home = daemons_ == nullptr ? nullptr : daemons_->home();
+  return home != nullptr ? home : shared_from_this();
 }
 
 v1::TransferId Session::TransferOf(uint64_t command) const {

@@ -95,6 +95,7 @@ class Arena;
 
 class AbstractSession;
 class BackgroundCloser;
+class Daemons;
 
 struct SessionOptions {
   // Ends the session's stream after the session is destroyed. Null: the destructor begins to write the
@@ -110,6 +111,14 @@ struct SessionOptions {
   bool skip_local_checks = false;
   bool hidden = false;                        // True for a session of the library's own (hidden_client.h).
   std::shared_ptr<AbstractSession> abstract;  // Null unless the session is abstract.
+  // Reaches the other daemons of a cluster. Null: the session uses none of them.
+  std::function<absl::StatusOr<std::unique_ptr<Connector>>(const std::string& address)> reach;
+  // For a session with another daemon of the cluster than the client connected to: all daemons, the number of
+  // the first device there, the daemon's name, and the most time to wait for it when its connection breaks.
+  std::shared_ptr<Daemons> daemons;
+  int first_device = 0;
+  std::string daemon;
+  absl::Duration patience = absl::InfiniteDuration();
 };
 
 // Returns the error of every call after Close.
@@ -202,6 +211,22 @@ class Session : public std::enable_shared_from_this<Session> {
   // Returns the shared arena, set up on first use; null when there is none, and in a forked child.
   Arena* arena();
 
+  // Returns the session with the daemon that owns the device: this one, unless the device is of another
+  // daemon of the cluster (Daemons::Owner).
+  absl::StatusOr<std::shared_ptr<Session>> Owner(int device);
+  // Returns the client's own session: this one, unless it is with another daemon of the cluster.
+  std::shared_ptr<Session> Home();
+  // Returns true if both are sessions of one client.
+  bool Shares(const Session& other) const {
+    return this == &other || (daemons_ != nullptr && daemons_ == other.daemons_);
+  }
+  // Returns the number by which this daemon knows a device of its own.
+  uint32_t OrdinalOf(int device) const { return static_cast<uint32_t>(device - options_.first_device); }
+  // The daemons of the cluster; null without a cluster.
+  const std::shared_ptr<Daemons>& daemons() const { return daemons_; }
+  // The number of devices of this daemon; daemon().devices has those of all daemons.
+  int own_devices() const { return own_devices_; }
+
   // Constant after Open.
   const DaemonFacts& daemon() const { return daemon_; }
   Connector& connector() const { return *connector_; }
@@ -275,6 +300,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::unique_ptr<Connector> connector_;
   const SessionOptions options_;
   DaemonFacts daemon_;
+  std::shared_ptr<Daemons> daemons_;
+  int own_devices_ = 0;
   uint64_t id_ = 0;
   std::string secret_;
 

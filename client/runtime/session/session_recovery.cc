@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "client/runtime/cluster/daemons.h"
 #include "client/runtime/session/command_log_writer.h"
 #include "client/runtime/session/heart.h"
 #include "client/runtime/session/session.h"
@@ -115,6 +116,13 @@ absl::Status Session::Greet(absl::Time deadline) {
   if (!welcome.ok())
     return connector_->Explain(Annotate(welcome.status(), "connecting to " + connector_->address()));
   ASSIGN_OR_RETURN(daemon_, ReadFacts(*welcome));
+  own_devices_ = static_cast<int>(daemon_.devices.size());
+  daemons_ = options_.daemons;
+  if (daemons_ == nullptr && options_.reach != nullptr && daemon_.cluster.daemons_size() > 0) {
+    daemons_ = std::make_shared<Daemons>(daemon_, options_, options_.reach);
+    daemons_->SetHome(shared_from_this());
+  }
+  if (daemons_ != nullptr) daemon_.devices = daemons_->devices();
   id_ = welcome->session();
   secret_ = welcome->secret();
   absl::MutexLock lock(&mu_);
@@ -170,6 +178,11 @@ void Session::StartRecovery(const absl::Status& cause) {
 
 void Session::Lose(absl::Status why) {
   lost_ = std::move(why);
+  if (!options_.daemon.empty() && !goodbye_ && KindOf(lost_) == ErrorKind::kLostSession) {
+    lost_ = MakeError(ErrorKind::kLostDaemon,
+                      absl::StrFormat("Daemon %s is gone, and the buffers on its devices: %s",
+                                      options_.daemon, FromAbsl(lost_.message())));
+  }
   connected_ = false;
   outbox_.Clear();
   for (const ReplayLog::Entry& entry : log_.entries()) {
@@ -185,7 +198,8 @@ void Session::Lose(absl::Status why) {
 }
 
 void Session::Recover(const absl::Status& cause) {
-  const absl::Time deadline = absl::Now() + absl::Microseconds(daemon_.limits.grace_us);
+  const absl::Time deadline =
+      absl::Now() + std::min(options_.patience, absl::Microseconds(daemon_.limits.grace_us));
   for (;;) {
     if (backoff_ > absl::ZeroDuration()) {
       const absl::Duration wait = backoff_;

@@ -136,6 +136,10 @@ struct ExecutableState {
   // The serialized module. May be used only before Compile().
   const std::string& program() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return program_; }
 
+  // Returns this program on another daemon of the cluster, where it is compiled at the first call.
+  absl::StatusOr<std::shared_ptr<ExecutableState>> On(const std::shared_ptr<Session>& owner,
+                                                      const Caller& caller);
+
   // Returns which results depend on which arguments; analysed on first use. Null when the program cannot be
   // read.
   const hlo::Dependences* Dependences();
@@ -149,6 +153,7 @@ struct ExecutableState {
   absl::Mutex mu_;
   std::string program_ ABSL_GUARDED_BY(mu_);
   Compilation current_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::shared_ptr<ExecutableState>> elsewhere_ ABSL_GUARDED_BY(mu_);  // By daemon; see On().
   std::optional<std::optional<hlo::Dependences>> dependences_ ABSL_GUARDED_BY(mu_);
 };
 
@@ -200,6 +205,8 @@ void EmitWait(Session& session, WaitCause cause, const Caller& caller, double us
 absl::Status MarkStep(Session& session, uint64_t step, const Caller& caller);
 
 SessionStats StatsFromProto(const v1::SessionStats& proto);
+// Adds the figures of one daemon to those of others. The highest values are added, too: an upper bound.
+void Add(const SessionStats& from, SessionStats& to);
 // Returns hexadecimal digits; "" for no bytes.
 std::string HexDigest(std::string_view bytes);
 Origin OriginOf(const Caller& caller);

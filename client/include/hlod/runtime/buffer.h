@@ -40,7 +40,7 @@ class Buffer {
   // True when it has a shape but no value. False for a buffer that is pending, failed, donated or deleted.
   bool is_placeholder() const;
   // OK while it can be used; otherwise an error of kind deleted, donated (with the command and its line),
-  // failed or lost_session. It uses only what is known here: the daemon is not asked.
+  // failed, lost_session or lost_daemon. It uses only what is known here: the daemon is not asked.
   absl::Status state() const;
   // A description, without a read: "f32[2,3] handle 7 made at model.cc:8", "..., a placeholder".
   std::string ToString() const;
@@ -66,8 +66,10 @@ class Buffer {
   absl::Status Fill(const Literal& value, Caller caller = Caller::Here()) const;
   absl::Status Fill(absl::Span<const std::byte> bytes, Caller caller = Caller::Here()) const;
 
-  // Copies the buffer to a device of the same daemon, perhaps its own one, without the host. Returns the copy
-  // at once. The copy of a placeholder is a placeholder. The ledger records the cause device_copy.
+  // Copies the buffer to a device, perhaps its own one. Returns the copy at once. The copy of a placeholder
+  // is a placeholder. The ledger records the cause device_copy. To a device of another daemon of the cluster
+  // the bytes go through this process: the call waits for them, and the ledgers record a download and an
+  // upload.
   absl::StatusOr<Buffer> CopyTo(const Device& device, Caller caller = Caller::Here()) const;
 
   // The parts of an array that is divided among the devices of a mesh (hlod/runtime/shards.h), one per device

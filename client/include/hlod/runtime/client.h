@@ -91,6 +91,11 @@ class Client {
   // Connects to an address alone, which may be empty (ConnectOptions::address).
   static absl::StatusOr<Client> Connect(std::string_view address = "");
 
+  // The devices of the daemon and, when it is a member of a cluster, those of the members that it knew when
+  // the client connected: first its own, then the others' in the order of ranks. The client opens a session
+  // with another daemon when a device of that one is first used, with the same credentials; bytes go straight
+  // there. A daemon that ends takes its buffers with it (kind lost_daemon); the client goes on, and may use
+  // that daemon's devices again when it is back at its address. A program runs on devices of one daemon.
   int device_count() const;
   // REQUIRES: 0 <= ordinal. A device that the daemon does not have is refused when it is used.
   Device device(int ordinal) const { return Device(session_, ordinal); }
@@ -115,7 +120,8 @@ class Client {
   absl::Status Sync(Caller caller = Caller::Here()) const;
   // Makes one round trip to the daemon and returns its time.
   absl::StatusOr<absl::Duration> Ping(Caller caller = Caller::Here()) const;
-  // Returns the session's statistics. Waits until every command sent before is settled.
+  // Returns the session's statistics, over all daemons that it uses; peaks are added, too. Waits until every
+  // command sent before is settled.
   absl::StatusOr<SessionStats> Stats(Caller caller = Caller::Here()) const;
 
   // Ends the session and waits, at most `timeout`, until the daemon has freed all its memory. Later calls

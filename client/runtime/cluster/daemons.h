@@ -1,0 +1,91 @@
+// The other daemons of a cluster, as one client sees them: which of them owns a device, and the session
+// there.
+//
+// A client connects to one daemon, which names the other members of its cluster. Devices are numbered through
+// all of them: first those of the connected daemon, then the others' in the order of ranks. When a device of
+// another daemon is first used, the client opens a session there, too, with the same credentials; bytes go
+// straight to the daemon that owns the device. The sessions are independent, except that they take their
+// handles from one counter: a daemon that ends takes its own buffers with it, and nothing else.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "client/runtime/connection/pipe.h"
+#include "client/runtime/session/daemon_facts.h"
+
+namespace hlod::runtime {
+
+class Session;
+struct SessionOptions;
+
+// Thread-safe.
+class Daemons : public std::enable_shared_from_this<Daemons> {
+ public:
+  // Returns a connector to the daemon at an address, with the client's credentials.
+  using Reach = std::function<absl::StatusOr<std::unique_ptr<Connector>>(const std::string& address)>;
+
+  // `connected` are the facts of the daemon that the client has connected to; `options` are its session's.
+  Daemons(const DaemonFacts& connected, const SessionOptions& options, Reach reach);
+  ~Daemons();
+
+  // The devices of all daemons.
+  const std::vector<DeviceInfo>& devices() const { return devices_; }
+  // Remembers the client's own session, with the connected daemon.
+  void SetHome(const std::shared_ptr<Session>& home) { home_ = home; }
+  // Returns the client's own session; null when it has ended.
+  std::shared_ptr<Session> home() const { return home_.lock(); }
+  // Returns the session with the daemon that owns the device, which must exist; opens it if there is none, or
+  // if the last one is lost. Fails with kind lost_daemon when the daemon cannot be reached.
+  absl::StatusOr<std::shared_ptr<Session>> Owner(int device) ABSL_LOCKS_EXCLUDED(mu_);
+  // Returns the sessions that were opened and are not lost.
+  std::vector<std::shared_ptr<Session>> Opened() const ABSL_LOCKS_EXCLUDED(mu_);
+  // Releases the sessions: each ends with its last buffer.
+  void Release() ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Returns a handle larger than all before.
+  uint64_t NewHandle() { return next_handle_++; }
+  // Returns the rank of the daemon that owns a device, and the device's ordinal there.
+  uint32_t RankOf(int device) const;
+  int OrdinalOf(int device) const;
+  // Returns a number that no other client has, for the launches over several daemons, and counts these.
+  uint64_t group() const { return group_; }
+  uint64_t NextLaunch() { return next_launch_++; }
+  absl::Mutex& launching() { return launching_; }
+
+ private:
+  struct Daemon {
+    uint32_t rank = 0;
+    std::string name, address;
+    int first_device = 0, devices = 0;
+    std::shared_ptr<Session> session =
+        nullptr;  // Null until a device is used. Of the connected daemon: always.
+    // The last failure to reach it, which counts for a second.
+    absl::Status failure = absl::OkStatus();
+    absl::Time failed = absl::InfinitePast();
+  };
+  size_t IndexOf(int device) const;
+  absl::StatusOr<std::shared_ptr<Session>> Open(const Daemon& daemon);
+
+  const Reach reach_;
+  const std::unique_ptr<const SessionOptions> options_;
+  const std::string cluster_;
+  const absl::Duration silence_;
+  const uint64_t group_;
+  std::vector<DeviceInfo> devices_;
+  std::weak_ptr<Session> home_;  // Set before others use this object.
+  std::atomic<uint64_t> next_handle_ = 1, next_launch_ = 1;
+  // Held while the parts of one launch are sent, so that all daemons receive launches in one order.
+  absl::Mutex launching_;
+  mutable absl::Mutex mu_;
+  std::vector<Daemon> daemons_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace hlod::runtime
