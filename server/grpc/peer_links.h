@@ -77,7 +77,7 @@ class PeerLinks : public fabric::Wire, public fabric::Work {
   void OnIncomingEnded(fabric::LinkId link);
 
   const std::string& cluster() const { return options_.name; }
-  // Adds the cluster to a session's Welcome, unless this daemon is no member now.
+  // Adds the cluster to a session's Welcome, unless this daemon is not a member now.
   void AddCluster(v1::Welcome& welcome);
   v1::Cluster Describe();
   absl::StatusOr<v1::TriedLaunches> TryLaunches(uint32_t count);

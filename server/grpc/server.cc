@@ -116,12 +116,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
   registry.leases = o.inherited_connection < 0;
   registry.arena_socket = server->arenas_ != nullptr ? server->arenas_->name() : "";
   registry.daemon = absl::StrCat(o.version, " pid ", getpid());
-  if (o.cluster.has_value()) {
-    RETURN_IF_ERROR(server->MakePeers(registry.epoch));
-    registry.add_cluster = [peers = server->peers_.get()](v1::Welcome& welcome) {
-      peers->AddCluster(welcome);
-    };
-  }
+  if (o.cluster.has_value()) RETURN_IF_ERROR(server->MakePeers(registry));
   server->registry_ = std::make_unique<session::Registry>(devices, *server->processes_, std::move(registry));
   if (server->arenas_ != nullptr) server->arenas_->Start(*server->registry_);
   server->health_ = std::make_unique<Health>(*server->registry_);
@@ -157,7 +152,7 @@ Server::~Server() {
   processes_.reset();
 }
 
-absl::Status Server::MakePeers(uint64_t epoch) {
+absl::Status Server::MakePeers(session::Registry::Options& registry) {
   const auto tcp = std::find_if(endpoints_.begin(), endpoints_.end(), [](const rpc::Endpoint& endpoint) {
     return endpoint.kind == rpc::Endpoint::Kind::kTcp;
   });
@@ -175,7 +170,8 @@ absl::Status Server::MakePeers(uint64_t epoch) {
   peers_ = std::make_unique<PeerLinks>(*options_.cluster,
                                        PeerCredentials{options_.tls_certificate, options_.tls_key,
                                                        options_.tls_client_authority, options_.token},
-                                       options_.version, rpc::ToString(address), epoch, devices_);
+                                       options_.version, rpc::ToString(address), registry.epoch, devices_);
+  registry.add_cluster = [peers = peers_.get()](v1::Welcome& welcome) { peers->AddCluster(welcome); };
   return absl::OkStatus();
 }
 

@@ -61,7 +61,7 @@ class Server {
   absl::StatusOr<Connections::Opened> Identify(int socket, bool tcp, std::optional<uint32_t>* user) const;
   std::unique_ptr<GrpcServer> MakeServer(uint64_t id, const Connections::Opened& opened,
                                          std::optional<uint32_t> user, device::MemoryCharge memory);
-  absl::Status MakePeers(uint64_t epoch);
+  absl::Status MakePeers(session::Registry::Options& registry);
   void RunPeriodicChecks();
   // Stops watching processes that have neither a connection nor a session that would end with them.
   void DropUnusedProcesses();

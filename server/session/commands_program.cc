@@ -197,28 +197,11 @@ device::Violation HandleProgramChunk(Session& session, const v1::Command& comman
   return Compile(session, std::move(whole.request), whole.describe);
 }
 
-device::Violation HandleExecute(Session& session, const v1::Command& command, const absl::Status& refused) {
-  const v1::Execute& message = command.execute();
-  device::ExecuteRequest request;
-  request.command = RefOf(session, command);
-  request.executable = message.executable();
-  request.device = message.device();
-  request.devices.assign(message.devices().begin(), message.devices().end());
-  request.results.assign(message.results().begin(), message.results().end());
-  request.fills.assign(message.fills().begin(), message.fills().end());
-  request.donated.assign(message.donated().begin(), message.donated().end());
-  request.result_origins.assign(message.result_origins().begin(), message.result_origins().end());
-  request.abstract = message.abstract();
-  request.absent.assign(message.absent().begin(), message.absent().end());
-  request.deadline_us = static_cast<int64_t>(std::min<uint64_t>(message.deadline_us(), INT64_MAX));
-  request.line = message.line();
-  request.arguments.reserve(message.arguments_size());
+namespace {
 
-  request.refused = refused;
-  if (message.has_launch()) {
-    request.refused.Update(
-        MakeError(ErrorKind::kUnimplemented, "This daemon runs no programs over several daemons yet."));
-  }
+// Adds the arguments of an execute to its request.
+void AddArguments(Session& session, const v1::Execute& message, device::ExecuteRequest& request) {
+  request.arguments.reserve(message.arguments_size());
   int64_t literal_bytes = 0;
   int next_literal = 0;
   for (const uint64_t handle : message.arguments()) {
@@ -251,6 +234,31 @@ device::Violation HandleExecute(Session& session, const v1::Command& command, co
                 reinterpret_cast<char*>(argument.literal->bytes().data()));
     }
   }
+}
+
+}  // namespace
+
+device::Violation HandleExecute(Session& session, const v1::Command& command, const absl::Status& refused) {
+  const v1::Execute& message = command.execute();
+  device::ExecuteRequest request;
+  request.command = RefOf(session, command);
+  request.executable = message.executable();
+  request.device = message.device();
+  request.devices.assign(message.devices().begin(), message.devices().end());
+  request.results.assign(message.results().begin(), message.results().end());
+  request.fills.assign(message.fills().begin(), message.fills().end());
+  request.donated.assign(message.donated().begin(), message.donated().end());
+  request.result_origins.assign(message.result_origins().begin(), message.result_origins().end());
+  request.abstract = message.abstract();
+  request.absent.assign(message.absent().begin(), message.absent().end());
+  request.deadline_us = static_cast<int64_t>(std::min<uint64_t>(message.deadline_us(), INT64_MAX));
+  request.line = message.line();
+  request.refused = refused;
+  if (message.has_launch()) {
+    request.refused.Update(
+        MakeError(ErrorKind::kUnimplemented, "This daemon runs no programs over several daemons yet."));
+  }
+  AddArguments(session, message, request);
   device::Done done;
   if (message.profile()) {
     request.report = std::make_shared<device::RunReport>();

@@ -1,3 +1,4 @@
+// The sessions of one client with several daemons.
 #include "client/runtime/cluster/daemons.h"
 
 #include <algorithm>

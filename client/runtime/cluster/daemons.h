@@ -65,8 +65,8 @@ class Daemons : public std::enable_shared_from_this<Daemons> {
     uint32_t rank = 0;
     std::string name, address;
     int first_device = 0, devices = 0;
-    std::shared_ptr<Session> session =
-        nullptr;  // Null until a device is used. Of the connected daemon: always.
+    // Null until a device is used; for the connected daemon, always.
+    std::shared_ptr<Session> session = nullptr;
     // The last failure to reach it, which counts for a second.
     absl::Status failure = absl::OkStatus();
     absl::Time failed = absl::InfinitePast();

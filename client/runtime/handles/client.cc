@@ -247,7 +247,7 @@ absl::StatusOr<SessionStats> Client::Stats(Caller caller) const {
   ASSIGN_OR_RETURN(SessionStats stats, StatsOfOne(*session_, caller));
   for (const std::shared_ptr<Session>& other : Others(*session_)) {
     const absl::StatusOr<SessionStats> there = StatsOfOne(*other, caller);
-    // What a daemon counted is gone with it.
+    // A daemon's account ends with it.
     if (!there.ok() && KindOf(there.status()) == ErrorKind::kLostDaemon) continue;
     RETURN_IF_ERROR(there.status());
     runtime::Add(*there, stats);
