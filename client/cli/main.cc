@@ -32,8 +32,7 @@ constexpr hlod::cli::Command kCommands[] = {
      &hlod::cli::AddProfile},
     {"check",
      "Estimate the costs and needs of a module without running it; or, with -- PROGRAM, run a program "
-     "without "
-     "its large arrays, and report what it needs",
+     "without its large arrays, and report what it needs",
      &hlod::cli::AddCheck},
     {"partition", "Divide a module by its shardings among the devices of a mesh, by XLA's own partitioner",
      &hlod::cli::AddPartition},

@@ -30,8 +30,7 @@ ModuleOr Read(std::string_view bytes, const ReadOptions& options) {
   if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     return InvalidArgument(
         "It is empty; an HLO module (a serialized HloModuleProto or HloProto, or text) or a StableHLO "
-        "program "
-        "(text, or an artifact) is needed.");
+        "program (text, or an artifact) is needed.");
   }
   if (stablehlo::IsExported(bytes)) return Converted(stablehlo::ParseExported(bytes), options);
   if (stablehlo::IsBytecode(bytes)) return Converted(stablehlo::ParseBytecode(bytes), options);

@@ -121,9 +121,8 @@ absl::Status Worker::Start() {
     close(sockets[0]);
     close(log);
     return FailedPrecondition(
-        "Partitioning runs in Python, and %s cannot be started: %s. Install Python 3.9 or later and `pip "
-        "install "
-        "'jaxlib>=0.6'`, or name an interpreter in $HLOD_PYTHON.",
+        "Partitioning runs in Python, and %s cannot be started: %s. Install Python 3.9 or later and "
+        "`pip install 'jaxlib>=0.6'`, or name an interpreter in $HLOD_PYTHON.",
         python, std::strerror(-pid));
   }
   socket_ = sockets[0];

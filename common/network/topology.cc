@@ -181,9 +181,8 @@ absl::StatusOr<Network> MakeNetwork(const Topology& topology, int64_t chips, con
   const int64_t each = Product(network.shape);
   if (network.shape.size() != rank || each < 1 || chips % each != 0) {
     return InvalidArgument(
-        "topology %s has %d dimensions and %d chips; one of %s has %d dimensions, and %d chips are a "
-        "multiple of "
-        "its chips",
+        "topology %s has %d dimensions and %d chips; one of %s has %d dimensions, and %d chips are "
+        "a multiple of its chips",
         absl::StrJoin(network.shape, "x"), network.shape.size(), each, topology.chip, rank, chips);
   }
   network.domains = chips / each;

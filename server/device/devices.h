@@ -102,8 +102,8 @@ class Devices {
   FairQueue transfers_;
   ExecutableCache executables_;
   SideMemory code_memory_;  // The memory for machine code.
-  std::unique_ptr<FairQueue>
-      assemblies_;  // The queue of plans that become machine code; null without an assembler.
+  // The queue of plans that become machine code; null without an assembler.
+  std::unique_ptr<FairQueue> assemblies_;
 };
 
 }  // namespace hlod::device

@@ -52,8 +52,7 @@ void Measure(const llama::Config& config, int64_t tokens, Client& client) {
   const SessionStats after = client.Stats().value();
   std::printf(
       "%4lld layers: traced in %.3f s (aim 5), lowered in %.3f s, %.0f MB more (aim 200), %lld bytes to the "
-      "device, "
-      "%lld from it, %lld instructions in one module of %u computations\n",
+      "device, %lld from it, %lld instructions in one module of %u computations\n",
       static_cast<long long>(config.layers), traced, lowered, Memory("VmHWM:") - memory,
       static_cast<long long>(after.host_to_device.bytes - before.host_to_device.bytes),
       static_cast<long long>(after.device_to_host.bytes - before.device_to_host.bytes),

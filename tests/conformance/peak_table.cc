@@ -164,19 +164,16 @@ std::string Text() {
   std::string text =
       "# Peak memory: estimates, XLA's plan, and what a run touches\n\n"
       "Written by `peak_table > tests/conformance/peaks.md`; `ctest -R conformance/peaks` checks the "
-      "estimates. "
-      "Bytes. `estimate` is what `hloctl check`\n"
+      "estimates. Bytes. `estimate` is what `hloctl check`\n"
       "says without a target: XLA's plan for the CPU. `XLA` is arguments, results and temporaries less "
       "aliases, as jaxlib's\n"
       "`memory_analysis()` has them for the CPU. `touched` is the pages that a run of one thread in hlod's "
       "engine touched (mincore),\n"
       "compared with estimates in whole pages, on one processor with AVX-512 and AMX: others convert and "
-      "pack "
-      "otherwise. *Missed*: not\n"
+      "pack otherwise. *Missed*: not\n"
       "within 10%.\n\n"
       "Programs over meshes are in [sharded/memory.md](sharded/memory.md), and steps as XLA's compiler for "
-      "TPU "
-      "plans them in\n"
+      "TPU plans them in\n"
       "[llama_405b.d/README.md](../../client/examples/llama_405b.d/README.md).\n\n"
       "## Programs of ordinary sizes\n\n";
   AppendTable(LargeRows(Touched::kMeasured), text);

@@ -66,10 +66,8 @@ absl::StatusOr<double> ReadLimit(const std::string& path, const Metric& metric, 
 absl::Status WithoutValue(std::string_view metric) {
   return InvalidArgument(
       "the budget limits %s, which has no value here: step_seconds has none without --target, network_bytes "
-      "and "
-      "network_us none without a mesh on a target of known topology, transfers, "
-      "executes, compiles and waits none without a program, and arguments, results and temporaries none "
-      "without a module",
+      "and network_us none without a mesh on a target of known topology, transfers, executes, compiles "
+      "and waits none without a program, and arguments, results and temporaries none without a module",
       metric);
 }
 

@@ -220,8 +220,7 @@ absl::Status CheckRun(const std::string& program, int code, const RunReport& rep
   if (report.steps == 0 && report.stopped_why.empty()) {
     return FailedPrecondition(
         "The program %s never ended a step: it called neither Sync() nor, between executes, StepMark(). "
-        "Costs "
-        "are measured per step: call hlod::Sync() at the end of each.",
+        "Costs are measured per step: call hlod::Sync() at the end of each.",
         program);
   }
   return absl::OkStatus();

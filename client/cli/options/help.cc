@@ -88,14 +88,12 @@ constexpr JsonObject kJsonObjects[] = {
     {"check -- ..., check --preflight",
      "program sessions devices steps step_program executes programs[name line instructions flops recompiled "
      "runs] recompiles upload_bytes upload_calls unsent_bytes download_bytes download_calls transfers[cause "
-     "line bytes calls] "
-     "graph_breaks[cause line bytes calls] refused[cause line bytes calls] stand_ins stopped_at stopped_why "
-     "flops "
-     "traffic_bytes{low high} peak_bytes{low high} peak_parts{weights gradients \"optimizer state\" "
-     "inputs activations other} peak_program peak_line peak_step largest[part name line shape "
-     "bytes] arrays simulated_peak_bytes fit findings passed text target step_seconds likely_bytes "
-     "network_bytes network_us divided[name runs (what --mesh adds)] "
-     "(as of a module); the program's own output goes to stderr"},
+     "line bytes calls] graph_breaks[cause line bytes calls] refused[cause line bytes calls] stand_ins "
+     "stopped_at stopped_why flops traffic_bytes{low high} peak_bytes{low high} peak_parts{weights "
+     "gradients \"optimizer state\" inputs activations other} peak_program peak_line peak_step "
+     "largest[part name line shape bytes] arrays simulated_peak_bytes fit findings passed text target "
+     "step_seconds likely_bytes network_bytes network_us divided[name runs (what --mesh adds)] (as of a "
+     "module); the program's own output goes to stderr"},
     {"graphs --from-torch-xla",
      "graphs[hash name made_by cause{text break advice} at{file line function} nodes inputs "
      "outputs compiles executions sizes] lazy_graphs dynamo_graphs places[at cause graphs compiles "

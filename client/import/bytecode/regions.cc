@@ -67,8 +67,7 @@ absl::StatusOr<const OperationRow*> RegionReader::ReadName(Stream& in) {
   }
   return before.Refused(
       "found the operation %s.%s; portable artifacts (stablehlo.serialize_portable_artifact, jax.export) "
-      "have those of "
-      "the dialects vhlo, sdy and builtin",
+      "have those of the dialects vhlo, sdy and builtin",
       dialect, name);
 }
 

@@ -106,8 +106,7 @@ Values RealDynamicSlice(Conversion& c) {
       c.shape(1).dims != Dims{c.shape(0).rank()}) {
     c.Fail(
         Unimplemented("Operands 1 and 2 state a slice whose size depends on values; HLO's arrays have sizes "
-                      "that the program "
-                      "states."));
+                      "that the program states."));
     return {};
   }
   std::vector<Op> operands = {c.operand(0)};

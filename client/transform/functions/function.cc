@@ -120,8 +120,7 @@ void RefusePrints(const Traced& traced, const char* what, const Caller& caller) 
   if (traced.prints().empty()) return;
   Throw(ErrorKind::kArgument,
         "the function prints (DebugPrint), and its body can return nothing but its results; return the value "
-        "and "
-        "print it outside",
+        "and print it outside",
         what, caller);
 }
 

@@ -53,8 +53,7 @@ Tangents GesddTangents(const RoutineArgs& c) {
   if (mode == kAll && rows != columns) {
     Refuse(
         "%s of all left and right vectors of a matrix that is not square (%d x %d) has no derivative rule; "
-        "the "
-        "reduced form (full_matrices=False) and the values alone (compute_uv=False) have one",
+        "the reduced form (full_matrices=False) and the values alone (compute_uv=False) have one",
         c.target, rows, columns);
   }
   SvdOf factors{c.result(2), c.result(1), c.result(3)};

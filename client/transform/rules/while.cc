@@ -138,9 +138,7 @@ void WhileVjp(const VjpArgs& c) {
   if (IsReversible(c.part.computation, c.node)) return UnboundedWhileVjp(c);
   Refuse(
       "a loop whose number of iterations is not known before it runs%s has no gradient: what its iterations "
-      "need would "
-      "have "
-      "no bound; ForiLoop() and Scan() have one, and Jvp() goes forward through While()",
+      "need would have no bound; ForiLoop() and Scan() have one, and Jvp() goes forward through While()",
       OriginText(c.part, c.node));
 }
 

@@ -32,15 +32,13 @@ std::string_view Remedy(CompileReason reason) {
       return "Keep shapes and types the same from step to step: pad to a few sizes, drop or pad the last "
              "batch, use a buffer of the full length and a mask in place of a slice that grows.";
     case CompileReason::kConstant:
-      return "Pass what changes as a tensor or as an operand of an operation, so that its value is no part "
-             "of "
-             "the program.";
+      return "Pass what changes as a tensor or as an operand of an operation, so that its value "
+             "is no part of the program.";
     case CompileReason::kOperation:
       return "Make each step record the same operations on the same shapes: an if or a loop on the host that "
              "depends on the step makes another program. A slice that grows shares one program for many "
-             "sizes "
-             "if its operations have such a form: let no tensor of its size be alive at the end of the step, "
-             "or use a buffer of the full length and a mask.";
+             "sizes if its operations have such a form: let no tensor of its size be alive at the end of "
+             "the step, or use a buffer of the full length and a mask.";
     case CompileReason::kResult: return "Keep the same tensors alive at the end of each step.";
     case CompileReason::kDonation:
       return "Keep the same tensors alive, or donate the same arguments, in each step.";

@@ -66,8 +66,7 @@ absl::Status CheckCollective(Instruction instruction, const hlo::Participants& p
   }
   return ResourceExhausted(
       "Collective %s (%s) among (%d) participants takes (%d) instructions of theirs, after (%d) of the "
-      "collectives "
-      "before it; the limit of all is (%d).",
+      "collectives before it; the limit of all is (%d).",
       hlo::Name(instruction.opcode()), instruction.name(), collective.groups[0].size(), size,
       group_instructions, kGroupInstructionsMax);
 }
@@ -142,8 +141,7 @@ absl::Status CheckLaidOut(const hlo::Module& module) {
   if (count <= most) return absl::OkStatus();
   return ResourceExhausted(
       "Module %s, which has (%d) instructions, has (%d) once calls, loops and branches stand where they are "
-      "called; "
-      "the limit for one of its size is (%d).",
+      "called; the limit for one of its size is (%d).",
       module.name(), module.instruction_count(), count, most);
 }
 

@@ -3,6 +3,9 @@
 //
 // At points where a function has no unique derivative, operations on tensors follow PyTorch and loaded
 // programs follow JAX: hlod/transform/foreign_kinks.inc has the table.
+//
+// The gradient by a complex argument z = x + iy is df/dx - i df/dy, as in JAX. Backward() and Gradients()
+// return its conjugate, as PyTorch does.
 #pragma once
 
 #include <memory>

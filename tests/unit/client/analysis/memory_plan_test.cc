@@ -165,8 +165,7 @@ TEST(Schedules, HaveTheirOrders) {
 TEST(CpuForms, AreCopies) {
   const auto gathered = [](const std::string& dim, const std::string& shape) {
     return "HloModule m, num_partitions=2\nENTRY e {\n  x = f32[64,64] parameter(0)\n  v = f32[128] "
-           "parameter(1)\n  "
-           "g = f32[" +
+           "parameter(1)\n  g = f32[" +
            shape + "] all-gather(x), channel_id=1, replica_groups={{0,1}}, dimensions={" + dim +
            "}, use_global_device_ids=true\n  ROOT r = f32[64] dot(g, v), lhs_contracting_dims={" + dim +
            "}, rhs_contracting_dims={0}\n}";

@@ -139,8 +139,7 @@ TEST(TorchXla, TracesMayBeHloOrDot) {
       "Root Hashes: (1)\n\n## BEGIN_GRAPH\n";
   const std::string hlo =
       "HloModule IrToHlo.5, entry_computation_layout={(f32[2]{0})->(f32[2]{0})}\n\nENTRY %IrToHlo.5 (p0.1: "
-      "f32[2]) -> "
-      "(f32[2]) {\n  %p0.1 = f32[2]{0} parameter(0)\n  %add.2 = f32[2]{0} add(%p0.1, %p0.1)\n"
+      "f32[2]) -> (f32[2]) {\n  %p0.1 = f32[2]{0} parameter(0)\n  %add.2 = f32[2]{0} add(%p0.1, %p0.1)\n"
       "  ROOT %tuple.3 = (f32[2]{0}) tuple(%add.2)\n}\n";
   const std::string dot =
       "digraph G {\n  node0 [label=\"xla::device_data\"]\n  node1 [label=\"aten::add\"]\n"

@@ -420,8 +420,7 @@ TEST(Forms, ThatOtherPrintersWrite) {
               "kernel_input_feature_dimension = 2, kernel_output_feature_dimension = 3, "
               "kernel_spatial_dimensions = [0, 1], output_batch_dimension = 0, output_feature_dimension = 3, "
               "output_spatial_dimensions = [1, 2]>, batch_group_count = 1 : i64, feature_group_count = 1 : "
-              "i64}> : "
-              "(tensor<1x2x2x1xf32>, tensor<2x1x1x1xf32>) -> tensor<1x1x2x1xf32>\n"
+              "i64}> : (tensor<1x2x2x1xf32>, tensor<2x1x1x1xf32>) -> tensor<1x1x2x1xf32>\n"
               " return %0 : tensor<1x1x2x1xf32>"),
           {ArrayOf<float>({1, 2, 2, 1}, {1, 2, 3, 4}), ArrayOf<float>({2, 1, 1, 1}, {1, 1})})),
       ElementsAre(4, 6));

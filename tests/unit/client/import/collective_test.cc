@@ -30,8 +30,8 @@ std::string ErrorOf(std::string_view operation, std::string_view results) {
 TEST(ConvertCollective, RowsOfGroupsEndInNegativeNumbers) {
   const auto module = Read(
       "\"stablehlo.all_reduce\"(%arg0) <{replica_groups = dense<[[0, 2, -1], [3, 1, -1]]> : "
-      "tensor<2x3xi64>}> "
-      "({^bb0(%x: tensor<f32>, %y: tensor<f32>): %s = stablehlo.add %x, %y : tensor<f32>\n"
+      "tensor<2x3xi64>}> ({^bb0(%x: tensor<f32>, %y: tensor<f32>): %s = stablehlo.add %x, %y : "
+      "tensor<f32>\n"
       "stablehlo.return %s : tensor<f32>})",
       "tensor<4x6xf32>");
   ASSERT_TRUE(module.ok()) << module.status();

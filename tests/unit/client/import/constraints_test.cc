@@ -59,14 +59,12 @@ constexpr OneOperation kAllToAll = {
 constexpr OneOperation kConvolution = {
     "%a: tensor<1x4x4x1xf32>, %k: tensor<2x2x1x1xf32>",
     "\"stablehlo.convolution\"(%a, %k) <{dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, "
-    "0, 1, f]>, "
-    "batch_group_count = 1 : i64, feature_group_count = 1 : i64, ATTRIBUTES}>",
+    "0, 1, f]>, batch_group_count = 1 : i64, feature_group_count = 1 : i64, ATTRIBUTES}>",
     "(tensor<1x4x4x1xf32>, tensor<2x2x1x1xf32>)", "tensor<1x3x3x1xf32>"};
 constexpr OneOperation kMixedConvolution = {
     "%a: tensor<1x4x4x1xi64>, %k: tensor<2x2x1x1xi32>",
     "\"stablehlo.convolution\"(%a, %k) <{dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, "
-    "0, 1, f]>, "
-    "batch_group_count = 1 : i64, feature_group_count = 1 : i64ATTRIBUTES}>",
+    "0, 1, f]>, batch_group_count = 1 : i64, feature_group_count = 1 : i64ATTRIBUTES}>",
     "(tensor<1x4x4x1xi64>, tensor<2x2x1x1xi32>)", "tensor<1x3x3x1xi64>"};
 constexpr OneOperation kDot = {"%a: tensor<4x5xf32>, %b: tensor<5x3xf32>",
                                "\"stablehlo.dot_general\"(%a, %b) <{dot_dimension_numbers = "

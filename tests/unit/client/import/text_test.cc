@@ -243,8 +243,7 @@ TEST(Text, TypesOfValues) {
   const Program program = Parse(
       "!t = tensor<?x4xf32>\n#b = #stablehlo.bounds<3, ?>\n"
       "func.func @f(%a: !t, %b: tensor<?x4xbf16, #b>, %c: tensor<?x4xi1, #stablehlo.type_extensions<bounds = "
-      "[5, ?]>>, "
-      "%d: !stablehlo.token, %e: tuple<tensor<ui8>, tuple<>>, %f: tensor<2xindex>, %g: "
+      "[5, ?]>>, %d: !stablehlo.token, %e: tuple<tensor<ui8>, tuple<>>, %f: tensor<2xindex>, %g: "
       "tensor<0xcomplex<f64>>) { return }");
   ASSERT_EQ(program.functions.size(), 1);
   const std::vector<Type>& types = program.functions[0].type.inputs;

@@ -165,8 +165,7 @@ TEST(CodecLiteral, ColumnMajorDataIsBroughtIntoRowMajorOrder) {
   // The columns of {{1, 2, 3}, {4, 5, 6}}, one after the other.
   const auto literal = DecodeLiteral(
       "shape { element_type: F32 dimensions: 2 dimensions: 3 layout { minor_to_major: 0 minor_to_major: 1 } "
-      "} "
-      "f32s: 1 f32s: 4 f32s: 2 f32s: 5 f32s: 3 f32s: 6");
+      "} f32s: 1 f32s: 4 f32s: 2 f32s: 5 f32s: 3 f32s: 6");
   ASSERT_TRUE(literal.ok()) << literal.status();
   EXPECT_THAT(literal->data<float>(), ElementsAre(1, 2, 3, 4, 5, 6));
 }
@@ -251,12 +250,10 @@ TEST(CodecShape, EverythingALayoutSaysComesBack) {
   xla::ShapeProto proto;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
       "element_type: BF16 dimensions: 8 dimensions: 128 is_dynamic_dimension: true is_dynamic_dimension: "
-      "false "
-      "layout { minor_to_major: 1 minor_to_major: 0 tiles { dimensions: 8 dimensions: 128 } tiles { "
-      "dimensions: 2 dimensions: 1 } "
-      "element_size_in_bits: 16 memory_space: 5 index_primitive_type: U32 pointer_primitive_type: U8 "
-      "tail_padding_alignment_in_elements: 256 split_configs { dimension: 1 split_indices: 64 } "
-      "dynamic_shape_metadata_prefix_bytes: 16 }",
+      "false layout { minor_to_major: 1 minor_to_major: 0 tiles { dimensions: 8 dimensions: 128 } tiles { "
+      "dimensions: 2 dimensions: 1 } element_size_in_bits: 16 memory_space: 5 index_primitive_type: U32 "
+      "pointer_primitive_type: U8 tail_padding_alignment_in_elements: 256 split_configs { dimension: 1 "
+      "split_indices: 64 } dynamic_shape_metadata_prefix_bytes: 16 }",
       &proto));
   const auto shape = FromProto(proto);
   ASSERT_TRUE(shape.ok()) << shape.status();

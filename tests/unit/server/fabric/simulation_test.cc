@@ -136,8 +136,7 @@ TEST(Simulation, EverythingHoldsUnderLossDeathsStopsAndPartitions) {
   }
   std::printf(
       "simulated, %u daemons, %ld seeds: %ld launches succeeded, %ld were refused, %ld failed, %ld lost "
-      "their "
-      "leader; %ld offers differed\n",
+      "their leader; %ld offers differed\n",
       options.daemons, seeds, sum.succeeded, sum.refused, sum.failed, sum.lost, sum.mismatches);
   EXPECT_GT(sum.succeeded, sum.begun / 4);
   EXPECT_GT(sum.refused, 0);

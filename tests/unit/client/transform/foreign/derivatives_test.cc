@@ -152,8 +152,7 @@ const Case kCases[] = {
     {"windows of a minimum beside a maximum",
      {"f32[2]", "f32[2]"},
      " inf = f32[] constant(inf)\n none = f32[] constant(-inf)\n r = (f32[1], f32[1]) reduce-window(a, b, "
-     "inf, "
-     "none), window={size=2}, to_apply=range\n l = f32[1] get-tuple-element(r), index=0\n h = f32[1] "
+     "inf, none), window={size=2}, to_apply=range\n l = f32[1] get-tuple-element(r), index=0\n h = f32[1] "
      "get-tuple-element(r), index=1\n ROOT y = f32[2] concatenate(l, h), dimensions={0}\n",
      {{3, 1}, {5, 2}},
      {{0, 1}, {2, 0}}},
@@ -193,17 +192,14 @@ const Case kCases[] = {
     {"softplus as JAX writes it",
      {"f32[2]"},
      " zero = f32[] constant(0)\n zeros = f32[2] broadcast(zero), dimensions={}\n m = f32[2] maximum(a, "
-     "zeros)\n s = "
-     "f32[2] abs(a)\n n = f32[2] negate(s)\n e = f32[2] exponential(n)\n l = f32[2] log-plus-one(e)\n ROOT y "
-     "= f32[2] "
-     "add(m, l)\n",
+     "zeros)\n s = f32[2] abs(a)\n n = f32[2] negate(s)\n e = f32[2] exponential(n)\n l = f32[2] "
+     "log-plus-one(e)\n ROOT y = f32[2] add(m, l)\n",
      {{0, 100}},
      {{0.5, 2}}},
     {"a logistic function as JAX writes it",
      {"f32[2]"},
      " one = f32[] constant(1)\n ones = f32[2] broadcast(one), dimensions={}\n n = f32[2] negate(a)\n e = "
-     "f32[2] "
-     "exponential(n)\n d = f32[2] add(ones, e)\n ROOT y = f32[2] divide(ones, d)\n",
+     "f32[2] exponential(n)\n d = f32[2] add(ones, e)\n ROOT y = f32[2] divide(ones, d)\n",
      {{0, -120}},
      {{0.25, 0}}},
     {"powers to 0",
