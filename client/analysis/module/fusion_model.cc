@@ -4,42 +4,10 @@
 #include <algorithm>
 
 #include "client/analysis/module/access.h"
-#include "client/analysis/module/cost.h"
+#include "client/analysis/module/fusible.h"
 
 namespace hlod::analysis {
 namespace {
-
-// Returns true for opcodes that compute or move each element separately, so that a user can compute the
-// element where it is needed.
-bool IsElementByElement(hlo::Opcode opcode) {
-  switch (opcode) {
-    case hlo::kIota:
-    case hlo::kBroadcast:
-    case hlo::kTranspose:
-    case hlo::kReverse:
-    case hlo::kSlice:
-    case hlo::kDynamicSlice:
-    case hlo::kPad:
-    case hlo::kConcatenate:
-    case hlo::kReshape:
-    case hlo::kBitcastConvert:
-    case hlo::kCopy: return true;
-    default: return hlo::HasTrait(opcode, hlo::kElementwise);
-  }
-}
-
-// Returns true for instructions that a compiler does not compute twice, by XLA's list.
-bool IsComputedOnce(hlo::Instruction i) {
-  const hlo::Shape& shape = i.shape();
-  switch (i.opcode()) {
-    case hlo::kCosine:
-    case hlo::kSine:
-    case hlo::kTan: return hlo::IsComplex(shape.type);
-    case hlo::kDivide:
-    case hlo::kRemainder: return !hlo::IsInteger(shape.type) || i.operand(1).opcode() != hlo::kConstant;
-    default: return IsTranscendental(i);
-  }
-}
 
 // Returns true when `user` reads operand `index` element by element in its own loop, so that the elements can
 // be computed there.
@@ -74,7 +42,7 @@ std::vector<bool> FusedAway(const hlo::Computation& computation) {
   for (hlo::NodeId node = 0; node < computation.size(); ++node) {
     const hlo::Instruction i = computation[node];
     if (!IsElementByElement(i.opcode()) || wanted[node] || users[node] == 0) continue;
-    fused[node] = users[node] == 1 || !IsComputedOnce(i);
+    fused[node] = users[node] == 1 || !IsExpensive(i);
   }
   return fused;
 }

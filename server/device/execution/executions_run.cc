@@ -233,6 +233,7 @@ void Executions::PrepareAbstract(const std::shared_ptr<Execution>& execution) {
     engine::CompileOptions options = state_.devices.executables().options().compile;
     options.cancel = &execution->cancel;
     options.deadline = start + limit;
+    options.assembly = state_.assembly;
     if (std::find(computable.begin(), computable.end(), true) != computable.end())
       part = executable.PartialPlan(computable, options, state_.share);
     if (part.ok()) {

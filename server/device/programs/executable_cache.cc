@@ -56,9 +56,11 @@ size_t ExecutableCache::DigestHash::operator()(const Digest& digest) const {
 
 // Everything except `done` is guarded by the cache's lock.
 struct ExecutableCache::Request {
-  Request(Done d, std::shared_ptr<MemoryShare> s) : done(std::move(d)), share(std::move(s)) {}
+  Request(Done d, std::shared_ptr<MemoryShare> s, std::shared_ptr<engine::AssemblyUser> a)
+      : done(std::move(d)), share(std::move(s)), assembly(std::move(a)) {}
   const Done done;
   const std::shared_ptr<MemoryShare> share;
+  const std::shared_ptr<engine::AssemblyUser> assembly;
   bool cancelled = false;
   std::optional<Digest> digest;  // Set once the request waits in a slot.
 };
@@ -104,9 +106,9 @@ void ExecutableCache::Release(uint64_t session, int64_t bytes) {
   if (--own->second == 0) queued_of_.erase(own);
 }
 
-std::shared_ptr<ExecutableCache::Request> ExecutableCache::Compile(uint64_t session, std::string program,
-                                                                   Done done,
-                                                                   std::shared_ptr<MemoryShare> share) {
+std::shared_ptr<ExecutableCache::Request> ExecutableCache::Compile(
+    uint64_t session, std::string program, Done done, std::shared_ptr<MemoryShare> share,
+    std::shared_ptr<engine::AssemblyUser> assembly) {
   std::optional<Digest> digest;
   if (program.size() <= kHashInlineBytes) {
     digest = Sha256(program);
@@ -121,7 +123,7 @@ std::shared_ptr<ExecutableCache::Request> ExecutableCache::Compile(uint64_t sess
   }
   const double expected_us = ExpectedUs(program.size());
   const auto queued = std::make_shared<const QueuedProgram>(*this, session, std::move(program));
-  const auto request = std::make_shared<Request>(std::move(done), std::move(share));
+  const auto request = std::make_shared<Request>(std::move(done), std::move(share), std::move(assembly));
   queue_.Submit(session, expected_us, [this, digest, queued, request] {
     CompileHashed(digest.has_value() ? *digest : Sha256(queued->program()), queued->program(), request);
   });
@@ -167,7 +169,7 @@ void ExecutableCache::CompileHashed(const Digest& digest, const std::string& pro
     }
   }
   if (known != nullptr) return request->done(Compiled{std::move(known), true});
-  Build(digest, program, request->share);
+  Build(digest, program, request);
 }
 
 std::vector<std::shared_ptr<ExecutableCache::Request>> ExecutableCache::TakeRequestsOf(
@@ -181,7 +183,7 @@ std::vector<std::shared_ptr<ExecutableCache::Request>> ExecutableCache::TakeRequ
 }
 
 void ExecutableCache::Build(const Digest& digest, const std::string& program,
-                            std::shared_ptr<MemoryShare> share) {
+                            std::shared_ptr<Request> payer) {
   absl::StatusOr<Built> built = absl::InternalError("not compiled");
   std::vector<std::shared_ptr<Request>> waiting;
   std::vector<std::shared_ptr<Executable>> gone;
@@ -192,10 +194,10 @@ void ExecutableCache::Build(const Digest& digest, const std::string& program,
       Slot& slot = slots_[digest];
       slot.stop = stop;
       *stop = slot.waiting.empty();
-      if (!slot.waiting.empty()) share = slot.waiting.front()->share;
+      if (!slot.waiting.empty()) payer = slot.waiting.front();
     }
     try {
-      built = BuildExecutable(digest, program, *stop, share);
+      built = BuildExecutable(digest, program, *stop, *payer);
     } catch (const std::exception& e) {  // For example bad_alloc, or an exception of a library.
       built = Internal("Compilation failed: %s.", e.what());
     }
@@ -204,8 +206,8 @@ void ExecutableCache::Build(const Digest& digest, const std::string& program,
       MutexLock lock(&mu_);
       Slot& slot = slots_[digest];
       // A share that is used up refuses only those who have it.
-      if (share != nullptr && KindOf(built.status()) == ErrorKind::kLimit)
-        refused = TakeRequestsOf(share, slot);
+      if (payer->share != nullptr && KindOf(built.status()) == ErrorKind::kLimit)
+        refused = TakeRequestsOf(payer->share, slot);
       // Compiles again if it was stopped and then requested once more.
       again = !built.ok() && (*stop || !refused.empty()) && !slot.waiting.empty();
       if (!again) {
@@ -273,14 +275,15 @@ std::shared_ptr<Executable> ExecutableCache::Load(const Digest& digest,
   return nullptr;
 }
 
-absl::StatusOr<ExecutableCache::Built> ExecutableCache::BuildExecutable(
-    const Digest& digest, const std::string& program, const std::atomic<bool>& stop,
-    const std::shared_ptr<MemoryShare>& share) const {
+absl::StatusOr<ExecutableCache::Built> ExecutableCache::BuildExecutable(const Digest& digest,
+                                                                        const std::string& program,
+                                                                        const std::atomic<bool>& stop,
+                                                                        const Request& payer) const {
   Built built;
   const auto program_bytes = static_cast<int64_t>(program.size());
   // The memory of the module is known before it is parsed. A module beyond the cache's limits is refused by
   // the parser.
-  CompileCharge charge(share);
+  CompileCharge charge(payer.share);
   const std::optional<hlo::codec::WireCount> count = hlo::codec::CountWire(program);
   if (count.has_value() && count->memory_bytes <= options_.parse_bytes_max)
     RETURN_IF_ERROR(charge.Take(count->memory_bytes, kTaker));
@@ -288,6 +291,7 @@ absl::StatusOr<ExecutableCache::Built> ExecutableCache::BuildExecutable(
   compile.verify = false;
   compile.cancel = &stop;
   compile.reserve = charge.reserve();
+  compile.assembly = payer.assembly;
   std::optional<hlo::codec::WithoutMetadata> stripped;
   if (options_.persistent != nullptr) {
     RETURN_IF_ERROR(charge.Take(program_bytes, kTaker));

@@ -140,8 +140,11 @@ class ExecutableCache {
   struct Request;
   // Returns a request for Cancel, or null when `done` was called already. The memory that compiling takes is
   // charged to `share`, unless that is null, before it is taken; beyond the share, the program is refused.
+  // Machine code that is made at once is charged to `assembly`; beyond its memory, the program is
+  // interpreted.
   std::shared_ptr<Request> Compile(uint64_t session, std::string program, Done done,
-                                   std::shared_ptr<MemoryShare> share = nullptr);
+                                   std::shared_ptr<MemoryShare> share = nullptr,
+                                   std::shared_ptr<engine::AssemblyUser> assembly = nullptr);
   // Cancels a request. A program that no other request waits for is not compiled, or its compilation is
   // stopped. `done` may still be called if that was just about to happen.
   void Cancel(const std::shared_ptr<Request>& request);
@@ -192,8 +195,8 @@ class ExecutableCache {
   void CompileHashed(const Digest& digest, const std::string& program,
                      const std::shared_ptr<Request>& request);
   // Compiles for all requests that wait for the program. The memory is charged to the first of them; when
-  // that one's share is used up, to the next one with another share. `share` is that of the first.
-  void Build(const Digest& digest, const std::string& program, std::shared_ptr<MemoryShare> share);
+  // that one's share is used up, to the next one with another share. `payer` is the first.
+  void Build(const Digest& digest, const std::string& program, std::shared_ptr<Request> payer);
   // Removes and returns the waiting requests of a share.
   static std::vector<std::shared_ptr<Request>> TakeRequestsOf(const std::shared_ptr<MemoryShare>& share,
                                                               Slot& slot);
@@ -207,8 +210,7 @@ class ExecutableCache {
     CompileCharge charge;
   };
   absl::StatusOr<Built> BuildExecutable(const Digest& digest, const std::string& program,
-                                        const std::atomic<bool>& stop,
-                                        const std::shared_ptr<MemoryShare>& share) const;
+                                        const std::atomic<bool>& stop, const Request& payer) const;
   // Loads the program from the persistent cache; null when it does not have it.
   std::shared_ptr<Executable> Load(const Digest& digest, const hlo::codec::WithoutMetadata& program,
                                    int64_t program_bytes, const CompileCache::Key& key,

@@ -83,7 +83,7 @@ Violation SessionDevice::Compile(CompileRequest request, CompileDone done) {
          done](absl::StatusOr<ExecutableCache::Compiled> compiled) {
           self->SettleExecutable(executable, what, std::move(compiled), done);
         },
-        state_.share);
+        state_.share, state_.assembly);
     if (asked == nullptr) return Violation();
     bool closed;
     {

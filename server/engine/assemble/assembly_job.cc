@@ -46,9 +46,9 @@ class AssemblyJob::Turn {
   bool done_ = false;
 };
 
-AssemblyJob::AssemblyJob(std::shared_ptr<Assembler> assembler, std::vector<KernelSlot*> slots,
-                         const Code& code)
-    : assembler_(std::move(assembler)), code_(code), slots_(std::move(slots)) {
+AssemblyJob::AssemblyJob(std::shared_ptr<Assembler> assembler, std::weak_ptr<const void> owner,
+                         std::vector<KernelSlot*> slots, const Code& code)
+    : assembler_(std::move(assembler)), owner_(std::move(owner)), code_(code), slots_(std::move(slots)) {
   for (const std::unique_ptr<LoopSlot>& loop : code.loops) loops_.push_back(loop.get());
 }
 
@@ -57,20 +57,17 @@ void AssemblyJob::Request(AssemblyUser& user) {
   Turn::Submit(std::make_shared<Turn>(shared_from_this(), user.shared_from_this()));
 }
 
-void AssemblyJob::Assemble() {
+void AssemblyJob::Assemble(AssemblyUser* user) {
   requested_ = true;
-  while (Next(/*user=*/nullptr)) {
+  while (Next(user)) {
   }
 }
 
-void AssemblyJob::Cancel() {
-  MutexLock lock(&mu_);
-  slots_.clear();
-  loops_.clear();
-}
-
-// Assembles one program or loop: loops first, for they may be running. Returns false when none is left.
+// Assembles one program or loop: loops first, for they may be running. Returns false when none is left, or
+// the owner has gone.
 bool AssemblyJob::Next(AssemblyUser* user) {
+  const std::shared_ptr<const void> owner = owner_.lock();
+  if (owner == nullptr) return false;
   MutexLock lock(&mu_);
   if (!loops_.empty()) {
     LoopSlot* const loop = loops_.back();

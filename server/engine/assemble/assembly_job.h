@@ -32,18 +32,19 @@ class AssemblyUser : public std::enable_shared_from_this<AssemblyUser> {
 // The programs and loops of one plan, which are assembled together. Thread-safe.
 class AssemblyJob : public std::enable_shared_from_this<AssemblyJob> {
  public:
-  // The loops are those of the code.
-  AssemblyJob(std::shared_ptr<Assembler> assembler, std::vector<KernelSlot*> slots, const Code& code);
+  // The slots and the code, whose loops are assembled, too, are parts of `owner`. It is kept while one of them
+  // is being assembled, so that it may be destroyed on that thread, and dropping it takes no time. Once it has
+  // gone, none is touched.
+  AssemblyJob(std::shared_ptr<Assembler> assembler, std::weak_ptr<const void> owner,
+              std::vector<KernelSlot*> slots, const Code& code);
   // Leaves the job to the user's turns, unless it is requested already. A program that cannot be assembled
   // stays interpreted.
   void Request(AssemblyUser& user);
   // Returns true from a request on, or the end of Assemble, until the user drops it: then another may request
   // it.
   bool requested() const { return requested_.load(std::memory_order_relaxed); }
-  // Assembles the remaining programs before it returns. Their memory counts as nobody's.
-  void Assemble();
-  // Waits for a slot that is being assembled. Afterwards none is touched, nor the code.
-  void Cancel();
+  // Assembles the remaining programs before it returns. With a null user, their memory is charged to no user.
+  void Assemble(AssemblyUser* user);
 
   const Assembler& assembler() const { return *assembler_; }
   // The number of programs that became machine code.
@@ -54,6 +55,7 @@ class AssemblyJob : public std::enable_shared_from_this<AssemblyJob> {
   bool Next(AssemblyUser* user);
 
   const std::shared_ptr<Assembler> assembler_;
+  const std::weak_ptr<const void> owner_;
   const Code& code_;
   std::atomic<bool> requested_{false};
   std::atomic<int64_t> kernels_{0};

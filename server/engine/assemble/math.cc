@@ -1,10 +1,13 @@
-// Transcribes tile/math.h. Each function there says how it works; here only the selections differ in form.
+// Transcribes tile/math.h. Each function there says how it works; here only the selections differ in form,
+// and the polynomials are shared.
 #include "server/engine/assemble/math.h"
 
 #include <limits>
 
 namespace hlod::engine::assemble {
 namespace {
+
+#include "server/engine/tile/polynomials.h"
 
 constexpr uint64_t kSign64 = uint64_t{1} << 63;
 constexpr uint32_t kSign32 = uint32_t{1} << 31;
@@ -41,19 +44,6 @@ Argument ArgumentOf(const Num& x, double low, double high) {
   return {l.avx512() ? value : l.SelectOrZero(counts, value), counts};
 }
 
-// e^r - 1 for |r| <= ln(2) / 2, in double.
-Num ReducedExpm1(const Num& r) {
-  const Num z = r * r;
-  Num p = z * 1.26177193074810590878e-4;
-  p = p + 3.02994407707441961300e-2;
-  p = (p * z + 9.99999999999999999910e-1) * r;
-  Num q = z * 3.00198505138664455042e-6;
-  q = q + 2.52448340349684104192e-3;
-  q = q * z + 2.27265548208155028766e-1;
-  q = q * z + 2.00000000000000000009;
-  return 2.0 * (p / (q - p));
-}
-
 Num Exp64(const Num& x) {
   Lanes& l = *x.lanes;
   constexpr double kMagic = 6755399441055744.0;
@@ -76,12 +66,7 @@ Num Exp32(const Num& x) {
   const Num shifted = y * 1.44269504088896341f + kMagic;
   const Num n = shifted - kMagic;
   const Num r = (y - n * 0.693359375f) - n * -2.12194440e-4f;
-  Num p = r * 1.9875691500e-4f + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  p = (p * r) * r + r + 1.0f;
+  const Num p = (ExpTail(r) * r) * r + r + 1.0f;
   // The same scaling in one instruction.
   if (l.avx512()) return l.ScaleOrZero(counts, p, n);
   const Num exponent = l.SubInt(shifted, Integer(0x4b400000, x));
@@ -93,11 +78,7 @@ Num Exp32(const Num& x) {
 
 Num Expm1Of32(const Num& x) {
   Lanes& l = *x.lanes;
-  Num s = x * 1.3981999507e-3f + 8.3334519073e-3f;
-  s = s * x + 4.1665795894e-2f;
-  s = s * x + 1.6666665459e-1f;
-  s = s * x + 5.0000001201e-1f;
-  const Num small = (s * x) * x + x;
+  const Num small = (Expm1Tail(x) * x) * x + x;
   const Num large = Exp32(x) - 1.0;
   return CopySign(l.Select(Is(Order::kLt, Abs(x), 0.34657359f), small, large), x);
 }
@@ -113,11 +94,7 @@ Num Expm1Of64(const Num& x) {
 Num Tanh32(const Num& x) {
   Lanes& l = *x.lanes;
   const Num a = Abs(x), z = x * x;
-  Num p = z * -5.70498872745e-3f + 2.06390887954e-2f;
-  p = p * z - 5.37397155531e-2f;
-  p = p * z + 1.33314422036e-1f;
-  p = p * z - 3.33332819422e-1f;
-  const Num small = (p * z) * x + x;
+  const Num small = (TanhTail(z) * z) * x + x;
   const Num e = Exp32(a * -2.0f);
   const Num large = (1.0 - e) / (1.0 + e);
   return CopySign(l.Select(Is(Order::kLt, a, 0.625f), small, large), x);
@@ -126,12 +103,7 @@ Num Tanh32(const Num& x) {
 Num Tanh64(const Num& x) {
   Lanes& l = *x.lanes;
   const Num a = Abs(x), z = x * x;
-  Num p = z * -9.64399179425052238628e-1 - 9.92877231001918586564e1;
-  p = p * z - 1.61468768441708447952e3;
-  Num q = z + 1.12811678491632931402e2;
-  q = q * z + 2.23548839060100448583e3;
-  q = q * z + 4.84406305325125486048e3;
-  const Num small = x + x * z * (p / q);
+  const Num small = x + x * z * TanhTail64(z);
   const Num e = Exp64(a * -2.0);
   const Num large = (1.0 - e) / (1.0 + e);
   const Num result = CopySign(l.Select(Is(Order::kLt, a, 0.625), small, large), x);
@@ -184,15 +156,7 @@ Num Log(const Num& x) {
   m = l.Select(low, m + m - 1.0, m - 1.0);
   const Num fe = FloatOfInteger(l.Select(subnormal, l.SubInt(e, Integer(23, x)), e), true);
   const Num z = m * m;
-  Num p = m * 7.0376836292e-2f - 1.1514610310e-1f;
-  p = p * m + 1.1676998740e-1f;
-  p = p * m - 1.2420140846e-1f;
-  p = p * m + 1.4249322787e-1f;
-  p = p * m - 1.6668057665e-1f;
-  p = p * m + 2.0000714765e-1f;
-  p = p * m - 2.4999993993e-1f;
-  p = p * m + 3.3333331174e-1f;
-  Num y = p * m * z;
+  Num y = LogTail(m) * m * z;
   y = y + fe * -2.12194440e-4f;
   y = y - z * 0.5f;
   Num result = m + y;
@@ -225,19 +189,9 @@ Num Logistic(const Num& x) {
 Num Erf(const Num& x) {
   Lanes& l = *x.lanes;
   const Num a = Abs(x), z = x * x;
-  Num p = z * 7.853861353153693e-5f - 8.010193625184903e-4f;
-  p = p * z + 5.188327685732524e-3f;
-  p = p * z - 2.685381193529856e-2f;
-  p = p * z + 1.128358514861418e-1f;
-  p = p * z - 3.761262582423300e-1f;
-  p = p * z + 1.128379165726710f;
-  const Num small = x * p;
+  const Num small = x * ErfNear(z);
   const Num t = 1.0 / (1.0 + a * 0.3275911f);
-  Num q = t * 1.061405429f - 1.453152027f;
-  q = q * t + 1.421413741f;
-  q = q * t - 0.284496736f;
-  q = q * t + 0.254829592f;
-  const Num large = CopySign(1.0 - q * t * Exp32(Negate(z)), x);
+  const Num large = CopySign(1.0 - ErfFar(t) * t * Exp32(Negate(z)), x);
   const Num result = l.Select(Is(Order::kLt, a, 1.0), small, large);
   return l.Select(l.Unordered(x), x, result);
 }

@@ -2,6 +2,7 @@
 // supports the types or the product is tiny.
 #include "server/engine/contraction/dot.h"
 
+#include <optional>
 #include <utility>
 
 #include "common/base/errors/status.h"
@@ -32,7 +33,9 @@ bool OneDnnSumsAsHlo(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::Primit
 
 class DotStep final : public Step {
  public:
-  explicit DotStep(hlo::Instruction dot) : Step(StepKind::kLibrary, DescribeStep(dot)) {}
+  // Without a library, the table of products chooses it.
+  DotStep(hlo::Instruction dot, std::optional<ProductLibrary> library)
+      : Step(StepKind::kLibrary, DescribeStep(dot)), library_(library) {}
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
@@ -57,7 +60,7 @@ class DotStep final : public Step {
   // neither supports them.
   bool UseLibrary(hlo::Instruction dot, hlo::PrimitiveType lhs, hlo::PrimitiveType rhs,
                   hlo::PrimitiveType out, int threads) {
-    const ProductLibrary best = BestProductLibrary(view_, lhs, rhs, out);
+    const ProductLibrary best = library_.has_value() ? *library_ : BestProductLibrary(view_, lhs, rhs, out);
     const auto use_onednn = [&](bool force_copy) {
       if (view_.flops() <= kTinyDotFlops || !OneDnnSumsAsHlo(lhs, rhs, out)) return false;
       DotForm form = MakeDotForm(dot, hlo::ByteWidth(lhs), hlo::ByteWidth(rhs), force_copy);
@@ -135,6 +138,7 @@ class DotStep final : public Step {
     return true;
   }
 
+  const std::optional<ProductLibrary> library_;
   hlo::PrimitiveType type_ = hlo::kInvalid;
   DotView view_;
   Side lhs_, rhs_;
@@ -146,13 +150,22 @@ class DotStep final : public Step {
   int64_t out_offset_ = 0, library_offset_ = 0;
 };
 
-}  // namespace
-
-MaybeStep MakeDotStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
+MaybeStep MakeDotStepOf(hlo::Instruction instruction, int threads, std::optional<ProductLibrary> library) {
   if (instruction.opcode() != hlo::kDot || !AllStatic(instruction)) return nullptr;
-  auto step = std::make_unique<DotStep>(instruction);
+  auto step = std::make_unique<DotStep>(instruction, library);
   if (!step->Prepare(instruction, threads)) return nullptr;
   return step;
+}
+
+}  // namespace
+
+MaybeStep MakeDotStep(const hlo::Module&, hlo::Instruction instruction, int threads) {
+  return MakeDotStepOf(instruction, threads, std::nullopt);
+}
+
+MaybeStep MakeDotStepBy(ProductLibrary library, const hlo::Module&, hlo::Instruction instruction,
+                        int threads) {
+  return MakeDotStepOf(instruction, threads, library);
 }
 
 }  // namespace hlod::engine

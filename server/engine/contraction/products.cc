@@ -1,10 +1,6 @@
 // The table of libraries per type, processor and shape, as `hlod --measure-products` measured it.
 #include "server/engine/contraction/products.h"
 
-#include <string>
-
-#include "absl/strings/str_join.h"
-#include "common/base/errors/status.h"
 #include "common/base/system/cpu.h"
 #include "server/engine/contraction/onednn.h"
 
@@ -58,8 +54,6 @@ const Choices& ChoicesFor(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::P
   return any(hlo::kBF16) ? kBf16 : kF32;
 }
 
-std::optional<ProductLibrary> forced;
-
 }  // namespace
 
 std::string_view Name(ProductLibrary library) {
@@ -91,21 +85,7 @@ ProductShape ShapeOf(const DotView& view) {
 
 ProductLibrary BestProductLibrary(const DotView& view, hlo::PrimitiveType lhs, hlo::PrimitiveType rhs,
                                   hlo::PrimitiveType out) {
-  if (forced.has_value()) return *forced;
   return ChoicesFor(lhs, rhs, out)[static_cast<int>(ThisProcessor())][static_cast<int>(ShapeOf(view))];
-}
-
-absl::Status UseProductLibrary(std::string_view name) {
-  if (name.empty()) {
-    forced.reset();
-    return absl::OkStatus();
-  }
-  for (const ProductLibrary library : {kOneDnn, kPanels, kLoops}) {
-    if (name != Name(library)) continue;
-    forced = library;
-    return absl::OkStatus();
-  }
-  return InvalidArgument("\"%s\" is not one of onednn, panels, loops", std::string(name));
 }
 
 }  // namespace hlod::engine

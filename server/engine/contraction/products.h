@@ -1,12 +1,11 @@
 // The choice of the library that computes a matrix product.
 #pragma once
 
-#include <optional>
 #include <string_view>
 
-#include "absl/status/status.h"
 #include "common/hlo/primitive_type.h"
 #include "server/engine/contraction/dot.h"
+#include "server/engine/run/step.h"
 
 namespace hlod::engine {
 
@@ -20,12 +19,12 @@ enum class ProductShape { kVector, kFewRows, kSmall, kLarge };
 std::string_view Name(ProductShape shape);
 ProductShape ShapeOf(const DotView& view);
 
-// Returns the library that is fastest on this processor, or the one that UseProductLibrary set.
+// Returns the library that is fastest on this processor.
 ProductLibrary BestProductLibrary(const DotView& view, hlo::PrimitiveType lhs, hlo::PrimitiveType rhs,
                                   hlo::PrimitiveType out);
 
-// Makes every product use a library by its name, where it can, for tests and measurements; "" chooses as
-// usual. Returns INVALID_ARGUMENT for another name. Must be called before a program is compiled.
-absl::Status UseProductLibrary(std::string_view name);
+// Returns the step of a dot that uses the given library where that computes it, for tests.
+MaybeStep MakeDotStepBy(ProductLibrary library, const hlo::Module& module, hlo::Instruction instruction,
+                        int threads);
 
 }  // namespace hlod::engine

@@ -38,14 +38,26 @@ constexpr double kBytesPerUs = 1e4;  // 10 GB/s.
 // Builds with assertions check the assignment of programs up to this size.
 constexpr size_t kCheckedOpsMax = 20'000;
 
+// The part of a plan that the assembler keeps while it translates a step.
+struct PlanBody {
+  PlanBody(FlatProgram the_program, Assignment the_assignment)
+      : program(std::move(the_program)),
+        assignment(std::move(the_assignment)),
+        code(Assemble(program, assignment)) {}
+  PlanBody(const PlanBody&) = delete;
+  PlanBody& operator=(const PlanBody&) = delete;
+
+  const FlatProgram program;
+  const Assignment assignment;
+  const Code code;
+};
+
 class PlanImpl final : public Plan {
  public:
   PlanImpl(FlatProgram program, Assignment assignment, int threads, std::shared_ptr<Assembler> assembler)
-      : program_(std::move(program)),
-        assignment_(std::move(assignment)),
-        code_(Assemble(program_, assignment_)),
+      : body_(std::make_shared<const PlanBody>(std::move(program), std::move(assignment))),
         threads_(threads),
-        kernels_(std::move(assembler), program_, code_) {}
+        kernels_(std::move(assembler), body_, program_, code_) {}
 
   // Sums up sizes and counts. Returns RESOURCE_EXHAUSTED when a sum overflows.
   absl::Status Account();
@@ -78,7 +90,7 @@ class PlanImpl final : public Plan {
     return MakeRunProfile(program_, assignment_, code_, times);
   }
 
-  void AssembleNow() const override { kernels_.AssembleNow(); }
+  void AssembleNow(AssemblyUser* user) const override { kernels_.AssembleNow(user); }
   int64_t kernels() const override { return kernels_.kernels(); }
   int64_t code_bytes_max() const override { return kernels_.code_bytes_max(); }
 
@@ -87,14 +99,15 @@ class PlanImpl final : public Plan {
  private:
   void CountStep(const Op& op, std::set<std::string>& reference_opcodes, std::set<std::string>& slow);
 
-  const FlatProgram program_;
-  const Assignment assignment_;
-  const Code code_;
+  const std::shared_ptr<const PlanBody> body_;
+  const FlatProgram& program_ = body_->program;
+  const Assignment& assignment_ = body_->assignment;
+  const Code& code_ = body_->code;
   const int threads_;
   PlanMemory memory_;
   PlanStats stats_;
   double estimate_us_ = 0;
-  PlanKernels kernels_;  // The last member: it refers to the program's steps.
+  PlanKernels kernels_;
 };
 
 void PlanImpl::CountStep(const Op& op, std::set<std::string>& reference_opcodes,
@@ -174,7 +187,8 @@ absl::StatusOr<std::unique_ptr<PlanImpl>> MakePlan(std::shared_ptr<const hlo::Mo
   RETURN_IF_ERROR(plan->Account());
   plan->set_participants(participants);
   plan->set_transfers(transfers);
-  if (options.assembler != nullptr && options.assembler->options().at_once) plan->AssembleNow();
+  if (options.assembler != nullptr && options.assembler->options().at_once)
+    plan->AssembleNow(options.assembly.get());
   return plan;
 }
 

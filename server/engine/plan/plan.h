@@ -33,6 +33,8 @@ struct CompileOptions {
   std::shared_ptr<const NativeKernels> kernels = nullptr;
   // Makes machine code of fused steps, at the plan's second run. With null, they stay interpreted.
   std::shared_ptr<Assembler> assembler = DefaultAssembler();
+  // The user to whom the code that is made when the plan is compiled is charged. With null, no user is.
+  std::shared_ptr<AssemblyUser> assembly = nullptr;
   // Checked between the stages and for each step that is made. Compile then returns DEADLINE_EXCEEDED or
   // CANCELLED.
   absl::Time deadline = absl::InfiniteFuture();
@@ -98,8 +100,9 @@ class Plan {
   // Returns the profile of a run of this plan, which filled `times`.
   virtual RunProfile Profile(const StepTimes& times) const = 0;
 
-  // Assembles the steps that are still interpreted before it returns. Does nothing without an assembler.
-  virtual void AssembleNow() const = 0;
+  // Assembles the steps that are still interpreted before it returns. The memory of their code is charged to
+  // the user, unless that is null. Does nothing without an assembler.
+  virtual void AssembleNow(AssemblyUser* user = nullptr) const = 0;
   // The number of programs of its steps that are machine code.
   virtual int64_t kernels() const = 0;
   // The bound on the bytes of its machine code; 0 without an assembler.

@@ -10,7 +10,8 @@
 
 namespace hlod::engine {
 
-PlanKernels::PlanKernels(std::shared_ptr<Assembler> assembler, const FlatProgram& program, const Code& code) {
+PlanKernels::PlanKernels(std::shared_ptr<Assembler> assembler, std::weak_ptr<const void> owner,
+                         const FlatProgram& program, const Code& code) {
   if (assembler == nullptr || !Assembler::Supported()) return;
   std::vector<KernelSlot*> slots;
   for (const Op& op : program.ops) {
@@ -22,15 +23,8 @@ PlanKernels::PlanKernels(std::shared_ptr<Assembler> assembler, const FlatProgram
   }
   std::reverse(slots.begin(), slots.end());
   for (const std::unique_ptr<LoopSlot>& loop : code.loops) code_bytes_max_ += loop->code_bytes_max();
-  if (!slots.empty()) job_ = std::make_shared<AssemblyJob>(std::move(assembler), std::move(slots), code);
-}
-
-PlanKernels::~PlanKernels() {
-  if (job_ != nullptr) job_->Cancel();
-}
-
-void PlanKernels::AssembleNow() const {
-  if (job_ != nullptr) job_->Assemble();
+  if (slots.empty()) return;
+  job_ = std::make_shared<AssemblyJob>(std::move(assembler), std::move(owner), std::move(slots), code);
 }
 
 }  // namespace hlod::engine

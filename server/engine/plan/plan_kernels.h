@@ -15,11 +15,9 @@ namespace hlod::engine {
 class PlanKernels {
  public:
   // With a null assembler, or on a processor that it does not support, steps stay interpreted. The program
-  // and its code must outlive this object.
-  PlanKernels(std::shared_ptr<Assembler> assembler, const FlatProgram& program, const Code& code);
-  ~PlanKernels();
-  PlanKernels(const PlanKernels&) = delete;
-  PlanKernels& operator=(const PlanKernels&) = delete;
+  // and its code are parts of `owner`.
+  PlanKernels(std::shared_ptr<Assembler> assembler, std::weak_ptr<const void> owner,
+              const FlatProgram& program, const Code& code);
 
   // Must be called at the start of each run. The second one of a user requests machine code.
   void CountRun(AssemblyUser* user) const {
@@ -31,7 +29,9 @@ class PlanKernels {
   void RequestAtOnce(AssemblyUser* user) const {
     if (user != nullptr && job_ != nullptr) job_->Request(*user);
   }
-  void AssembleNow() const;
+  void AssembleNow(AssemblyUser* user) const {
+    if (job_ != nullptr) job_->Assemble(user);
+  }
   int64_t kernels() const { return job_ == nullptr ? 0 : job_->kernels(); }
   int64_t code_bytes_max() const { return code_bytes_max_; }
 

@@ -5,6 +5,8 @@
 
 #define HLOD_INLINE static inline __attribute__((always_inline))
 
+#include "server/engine/tile/polynomials.h"
+
 HLOD_INLINE uint32_t Bits(float x) { return __builtin_bit_cast(uint32_t, x); }
 HLOD_INLINE float FromBits(uint32_t x) { return __builtin_bit_cast(float, x); }
 HLOD_INLINE float Abs(float x) { return FromBits(Bits(x) & 0x7fffffffu); }
@@ -18,7 +20,7 @@ constexpr float kNan = __builtin_nanf("");
 // hold the integer.
 constexpr float kRoundMagic = 12582912.0f;  // 1.5 * 2^23
 
-// e^x: x = n ln 2 + r, a degree-6 polynomial in r, then two exact scalings, so that subnormal results and
+// e^x: x = n ln 2 + r, a polynomial in r, then two exact scalings, so that subnormal results and
 // infinity are correct.
 HLOD_INLINE float Exp(float x) {
   // This form keeps NaN, because every comparison with it is false.
@@ -27,13 +29,7 @@ HLOD_INLINE float Exp(float x) {
   const float shifted = y * 1.44269504088896341f + kRoundMagic;
   const float n = shifted - kRoundMagic;
   const float r = (y - n * 0.693359375f) - n * -2.12194440e-4f;
-  float p = 1.9875691500e-4f;
-  p = p * r + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  p = (p * r) * r + r + 1.0f;
+  const float p = (ExpTail(r) * r) * r + r + 1.0f;
   const int32_t exponent = static_cast<int32_t>(Bits(shifted)) - static_cast<int32_t>(0x4b400000);
   const int32_t half = exponent >> 1;
   const float scale1 = FromBits(static_cast<uint32_t>(half + 127) << 23);
@@ -54,16 +50,7 @@ HLOD_INLINE float Log(float x) {
   m = low ? m + m - 1.0f : m - 1.0f;
   const float fe = static_cast<float>(subnormal ? e - 23 : e);
   const float z = m * m;
-  float p = 7.0376836292e-2f;
-  p = p * m - 1.1514610310e-1f;
-  p = p * m + 1.1676998740e-1f;
-  p = p * m - 1.2420140846e-1f;
-  p = p * m + 1.4249322787e-1f;
-  p = p * m - 1.6668057665e-1f;
-  p = p * m + 2.0000714765e-1f;
-  p = p * m - 2.4999993993e-1f;
-  p = p * m + 3.3333331174e-1f;
-  float y = p * m * z;
+  float y = LogTail(m) * m * z;
   y = y + fe * -2.12194440e-4f;
   y = y - 0.5f * z;
   float result = m + y;
@@ -83,12 +70,7 @@ HLOD_INLINE float Log1p(float x) {
 
 HLOD_INLINE float Expm1(float x) {
   // Uses the series near zero; elsewhere the subtraction does not lose significant digits.
-  float s = 1.3981999507e-3f;
-  s = s * x + 8.3334519073e-3f;
-  s = s * x + 4.1665795894e-2f;
-  s = s * x + 1.6666665459e-1f;
-  s = s * x + 5.0000001201e-1f;
-  const float small = (s * x) * x + x;
+  const float small = (Expm1Tail(x) * x) * x + x;
   const float large = Exp(x) - 1.0f;
   return CopySign(Abs(x) < 0.34657359f ? small : large, x);  // Keeps -0.
 }
@@ -96,12 +78,7 @@ HLOD_INLINE float Expm1(float x) {
 HLOD_INLINE float Tanh(float x) {
   const float a = Abs(x);
   const float z = x * x;
-  float p = -5.70498872745e-3f;
-  p = p * z + 2.06390887954e-2f;
-  p = p * z - 5.37397155531e-2f;
-  p = p * z + 1.33314422036e-1f;
-  p = p * z - 3.33332819422e-1f;
-  const float small = (p * z) * x + x;
+  const float small = (TanhTail(z) * z) * x + x;
   const float e = Exp(-2.0f * a);
   const float large = CopySign((1.0f - e) / (1.0f + e), x);
   return CopySign(a < 0.625f ? small : large, x);  // Keeps -0.
@@ -117,21 +94,9 @@ HLOD_INLINE float Logistic(float x) {
 HLOD_INLINE float Erf(float x) {
   const float a = Abs(x);
   const float z = x * x;
-  float p = 7.853861353153693e-5f;
-  p = p * z - 8.010193625184903e-4f;
-  p = p * z + 5.188327685732524e-3f;
-  p = p * z - 2.685381193529856e-2f;
-  p = p * z + 1.128358514861418e-1f;
-  p = p * z - 3.761262582423300e-1f;
-  p = p * z + 1.128379165726710f;
-  const float small = x * p;
+  const float small = x * ErfNear(z);
   const float t = 1.0f / (1.0f + 0.3275911f * a);
-  float q = 1.061405429f;
-  q = q * t - 1.453152027f;
-  q = q * t + 1.421413741f;
-  q = q * t - 0.284496736f;
-  q = q * t + 0.254829592f;
-  const float large = CopySign(1.0f - q * t * Exp(-z), x);
+  const float large = CopySign(1.0f - ErfFar(t) * t * Exp(-z), x);
   return x != x ? x : (a < 1.0f ? small : large);
 }
 
@@ -196,18 +161,6 @@ HLOD_INLINE double CopySign(double magnitude, double sign) {
   return __builtin_bit_cast(double, (__builtin_bit_cast(uint64_t, magnitude) & ~kSign) |
                                         (__builtin_bit_cast(uint64_t, sign) & kSign));
 }
-// e^r - 1 for |r| <= ln(2) / 2.
-HLOD_INLINE double ReducedExpm1(double r) {
-  const double z = r * r;
-  double p = 1.26177193074810590878e-4;
-  p = p * z + 3.02994407707441961300e-2;
-  p = (p * z + 9.99999999999999999910e-1) * r;
-  double q = 3.00198505138664455042e-6;
-  q = q * z + 2.52448340349684104192e-3;
-  q = q * z + 2.27265548208155028766e-1;
-  q = q * z + 2.00000000000000000009;
-  return 2.0 * (p / (q - p));
-}
 HLOD_INLINE double Exp(double x) {
   constexpr double kMagic = 6755399441055744.0;  // 1.5 * 2^52, used like kRoundMagic.
   double y = x > 710.0 ? 710.0 : x;
@@ -230,13 +183,7 @@ HLOD_INLINE double Expm1(double x) {
 }
 HLOD_INLINE double Tanh(double x) {
   const double a = Abs(x), z = x * x;
-  double p = -9.64399179425052238628e-1;
-  p = p * z - 9.92877231001918586564e1;
-  p = p * z - 1.61468768441708447952e3;
-  double q = z + 1.12811678491632931402e2;
-  q = q * z + 2.23548839060100448583e3;
-  q = q * z + 4.84406305325125486048e3;
-  const double small = x + x * z * (p / q);
+  const double small = x + x * z * TanhTail64(z);
   const double e = Exp(-2.0 * a);
   const double large = (1.0 - e) / (1.0 + e);
   return x != x ? x : CopySign(a < 0.625 ? small : large, x);

@@ -5,6 +5,7 @@
     functions.py MODULE_BENCH --level avx2             both limited to AVX2
     functions.py MODULE_BENCH --only lstm,softmax --rounds 5
     functions.py MODULE_BENCH --against OLD_BENCH      an older build, too, in turn
+    taskset -c 0 functions.py MODULE_BENCH --processor one core each, on a machine that does other things, too
 
 A ratio above 1 is slower than XLA. Each is the median over the rounds, in which all take turns.
 """
@@ -18,6 +19,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 
@@ -353,18 +355,19 @@ def prepare(folder, only):
     import jax
     import jax.numpy as jnp
 
-    jax.config.update("jax_enable_x64", True)
     define(jax, jnp)
     compiled = {}
     for name, (function, makers) in CASES.items():
         if not any(part in name for part in only.split(",")):
             continue
         arguments = [np.asarray(make()) for make in makers]
-        lowered = jax.jit(function, keep_unused=True).lower(*arguments)
+        # Only the functions of wide types, so that Python's numbers do not widen the others.
+        with jax.enable_x64(any(argument.dtype.itemsize == 8 for argument in arguments) or "64" in name):
+            lowered = jax.jit(function, keep_unused=True).lower(*arguments)
+            compiled[name] = (lowered.compile(), [jax.device_put(argument) for argument in arguments])
         (folder / f"{name}.hlo").write_text(lowered.compiler_ir("hlo").as_hlo_text(True))
         for i, argument in enumerate(arguments):
             argument.tofile(folder / f"{name}.{i}")
-        compiled[name] = (lowered.compile(), [jax.device_put(argument) for argument in arguments])
     return compiled
 
 
@@ -380,11 +383,14 @@ def main():
     parser.add_argument("--budget-ms", type=float, default=20)
     parser.add_argument("--level", choices=XLA_LEVELS)
     parser.add_argument("--against", help="another module_bench")
+    parser.add_argument("--processor", action="store_true", help="processor time; with taskset, on a busy machine")
     options = parser.parse_args()
     flags = ["--budget-ms", str(options.budget_ms), "--assemble"]
     if options.level:
         os.environ["XLA_FLAGS"] = f"--xla_cpu_max_isa={XLA_LEVELS[options.level]}"
         flags += ["--cpu-features", options.level]
+    flags += ["--processor"] if options.processor else []
+    clock = time.process_time if options.processor else time.perf_counter
     benches = [options.module_bench] + ([options.against] if options.against else [])
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
@@ -392,7 +398,7 @@ def main():
         rounds = []
         for _ in range(options.rounds):
             rounds.append([run_bench(bench, flags, folder) for bench in benches])
-            rounds[-1].append(xla_times(compiled, options.budget_ms / 1000))
+            rounds[-1].append(xla_times(compiled, options.budget_ms / 1000, clock))
     report(compiled, rounds)
 
 

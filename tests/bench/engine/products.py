@@ -76,18 +76,18 @@ def prepare(folder, only):
     return compiled
 
 
-def xla_times(compiled, budget_s):
+def xla_times(compiled, budget_s, clock=time.perf_counter):
     import jax
 
     figures = {}
     for name, (program, arguments) in compiled.items():
         jax.block_until_ready(program(*arguments))
         times = []
-        begin = time.perf_counter()
-        while len(times) < 3 or (time.perf_counter() - begin < budget_s and len(times) < 1000):
-            start = time.perf_counter()
+        begin = clock()
+        while len(times) < 3 or (clock() - begin < budget_s and len(times) < 1000):
+            start = clock()
             jax.block_until_ready(program(*arguments))
-            times.append(time.perf_counter() - start)
+            times.append(clock() - start)
         figures[name] = statistics.median(times) * 1e6
     return figures
 

@@ -8,7 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "client/analysis/module/access.h"
-#include "client/analysis/module/cost.h"
+#include "client/analysis/module/fusible.h"
 
 namespace hlod::analysis {
 namespace {
@@ -37,23 +37,11 @@ bool IsArgumentCopy(Instruction i) {
   return i.opcode() == hlo::kCopy && i.operand(0).opcode() == hlo::kParameter;
 }
 
-// Returns true for instructions that a compiler does not compute twice, by XLA's list.
-bool IsExpensive(Instruction i) {
-  const hlo::Shape& shape = i.shape();
-  switch (i.opcode()) {
-    case hlo::kReduce:
-    case hlo::kGather:
-    case hlo::kMap: return true;
-    case hlo::kAbs:
-    case hlo::kSign:
-    case hlo::kCosine:
-    case hlo::kSine:
-    case hlo::kTan: return hlo::IsComplex(shape.type);
-    case hlo::kConvert: return shape.type == hlo::kBF16 && i.operand(0).shape().type == hlo::kF32;
-    case hlo::kDivide:
-    case hlo::kRemainder: return !hlo::IsInteger(shape.type) || i.operand(1).opcode() != hlo::kConstant;
-    default: return IsTranscendental(i);
-  }
+// The CPU has no instruction that rounds to bf16, so XLA's CPU backend does not repeat this either.
+bool IsExpensiveOnCpu(Instruction i) {
+  if (i.opcode() == hlo::kConvert && i.shape().type == hlo::kBF16 && i.operand(0).shape().type == hlo::kF32)
+    return true;
+  return IsExpensive(i);
 }
 
 // Returns true when the loop of `i` reads elements of operand `index` several times.
@@ -221,7 +209,8 @@ class LoopFusion {
       return false;
     const Instruction root = computation_[growth.kernel];
     if (JoinsAlone(i) || (!growth.grown && JoinsAlone(root))) return false;
-    if (IsExpensive(i) && (growth.reused.contains(producer) || !graph_.IsReadOnlyBy(producer, growth.kernel)))
+    if (IsExpensiveOnCpu(i) &&
+        (growth.reused.contains(producer) || !graph_.IsReadOnlyBy(producer, growth.kernel)))
       return false;
     if (ReadsUpdated(root, i)) return false;
     if (!growth.grown) return true;
@@ -299,25 +288,14 @@ class LoopFusion {
 
 }  // namespace
 
+// Accelerators read the results of these four from memory, so the list of all backends lacks them.
 bool IsLoop(hlo::Opcode opcode) {
   switch (opcode) {
-    case hlo::kBitcast:
-    case hlo::kBitcastConvert:
-    case hlo::kBroadcast:
-    case hlo::kConcatenate:
-    case hlo::kCopy:
-    case hlo::kDynamicSlice:
     case hlo::kDynamicUpdateSlice:
     case hlo::kGather:
-    case hlo::kIota:
     case hlo::kMap:
-    case hlo::kPad:
-    case hlo::kReduce:
-    case hlo::kReshape:
-    case hlo::kReverse:
-    case hlo::kSlice:
-    case hlo::kTranspose: return true;
-    default: return hlo::HasTrait(opcode, hlo::kElementwise);
+    case hlo::kReduce: return true;
+    default: return IsElementByElement(opcode);
   }
 }
 

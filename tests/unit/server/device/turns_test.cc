@@ -197,6 +197,37 @@ TEST(AssemblyTurns, AUserHasAShareOfTheMemoryForCode) {
   bystander->Release(100 << 10);
 }
 
+TEST(AssemblyTurns, CodeThatIsMadeWithThePlanTakesTheUsersShare) {
+  if (!engine::Assembler::Supported()) GTEST_SKIP() << "This processor has no AVX2.";
+  FakeClock clock;
+  Devices::Options options;
+  options.device_bytes = options.host_bytes = 64 << 20;
+  options.assembler = std::make_shared<engine::Assembler>(
+      engine::Assembler::Options{.code_bytes_max = 1 << 20, .at_once = true});
+  const std::unique_ptr<Devices> devices = Devices::Create(options, clock).value();
+  const auto rich = devices->AssemblyOf(1, "rich"), poor = devices->AssemblyOf(2, "poor");
+  while (poor->Reserve(1024)) {
+  }
+  const auto kernels_of = [&](uint64_t session, const std::string& opcode,
+                              const std::shared_ptr<engine::AssemblyUser>& user) {
+    const std::string program = ProgramOf(
+        "HloModule m\nENTRY main {\n a = f32[300] parameter(0)\n ROOT c = f32[300] " + opcode + "(a)\n}\n");
+    absl::Notification done;
+    int64_t kernels = -1;
+    (void)devices->executables().Compile(
+        session, program,
+        [&](absl::StatusOr<ExecutableCache::Compiled> compiled) {
+          if (compiled.ok()) kernels = compiled->executable->plan().kernels();
+          done.Notify();
+        },
+        /*share=*/nullptr, user);
+    done.WaitForNotification();
+    return kernels;
+  };
+  EXPECT_EQ(kernels_of(1, "exponential", rich), 1);
+  EXPECT_EQ(kernels_of(2, "tanh", poor), 0);
+}
+
 TEST(AssemblyTurns, AUserHasABoundOnTheProgramsThatWait) {
   FakeClock clock;
   Devices::Options options;

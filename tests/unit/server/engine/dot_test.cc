@@ -102,14 +102,12 @@ TEST(Dot, EveryOrderOfAMatrix) {
   }
 }
 TEST(Dot, UsesOneDnn) {
-  ASSERT_TRUE(UseProductLibrary("onednn").ok());
   ExpectStep(Dot("f32[40,50]", "f32[50,60]", "f32[40,60]", kPlain),
-             {.rtol = 1e-4, .atol = 1e-3, .describe = "[oneDNN "});
+             {.rtol = 1e-4, .atol = 1e-3, .describe = "[oneDNN ", .library = ProductLibrary::kOneDnn});
   ExpectStep(
       Dot("f32[4,16,8,12]", "f32[4,20,8,12]", "f32[4,8,16,20]",
           "lhs_batch_dims={0,2}, lhs_contracting_dims={3}, rhs_batch_dims={0,2}, rhs_contracting_dims={3}"),
-      {.rtol = 1e-4, .atol = 1e-3, .describe = "[oneDNN "});
-  ASSERT_TRUE(UseProductLibrary("").ok());
+      {.rtol = 1e-4, .atol = 1e-3, .describe = "[oneDNN ", .library = ProductLibrary::kOneDnn});
 }
 TEST(Dot, BatchesOfAttention) {
   for (const std::string type : {"f32", "bf16", "f64"}) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/hlo/literal.h"
@@ -20,14 +21,18 @@ namespace {
 using hlo::Literal;
 using hlo::Shape;
 
+using enum ProductLibrary;
+
 // Runs each test with one library wherever that computes the product.
-class Products : public ::testing::TestWithParam<const char*> {
+class Products : public ::testing::TestWithParam<ProductLibrary> {
  protected:
-  Products() { EXPECT_TRUE(UseProductLibrary(GetParam()).ok()); }
-  ~Products() override { EXPECT_TRUE(UseProductLibrary("").ok()); }
+  static void Expect(const std::string& text, StepTestOptions options = {}) {
+    options.library = GetParam();
+    ExpectStep(text, options);
+  }
 };
-INSTANTIATE_TEST_SUITE_P(, Products, ::testing::Values("onednn", "panels", "loops"),
-                         [](const auto& test) { return std::string(test.param); });
+INSTANTIATE_TEST_SUITE_P(, Products, ::testing::Values(kOneDnn, kPanels, kLoops),
+                         [](const auto& test) { return std::string(Name(test.param)); });
 
 std::string Product(const std::string& lhs, const std::string& rhs, const std::string& out,
                     const std::string& numbers = "lhs_contracting_dims={1}, rhs_contracting_dims={0}") {
@@ -53,45 +58,45 @@ TEST_P(Products, OfSizesAroundTilesAndBlocks) {
                                                                  {230, 45, 520},
                                                                  {40, 530, 23}}) {
       const StepTestOptions options{.rtol = narrow ? 2e-2 : 1e-5, .atol = narrow ? 0.3 : 2e-3};
-      ExpectStep(Product(Of(type, m, k), Of(type, k, n), Of(type, m, n)), options);
-      ExpectStep(Product(Of(type, k, m), Of(type, n, k), Of(type, m, n),
-                         "lhs_contracting_dims={0}, rhs_contracting_dims={1}"),
-                 options);
+      Expect(Product(Of(type, m, k), Of(type, k, n), Of(type, m, n)), options);
+      Expect(Product(Of(type, k, m), Of(type, n, k), Of(type, m, n),
+                     "lhs_contracting_dims={0}, rhs_contracting_dims={1}"),
+             options);
     }
   }
 }
 
 TEST_P(Products, OfDifferentTypes) {
   const StepTestOptions options{.rtol = 1e-4, .atol = 1e-2};
-  ExpectStep(Product("bf16[20,40]", "f32[40,30]", "f32[20,30]"), options);
-  ExpectStep(Product("f16[20,40]", "bf16[40,30]", "f32[20,30]"), options);
-  ExpectStep(Product("f8e5m2[20,40]", "f16[40,30]", "f32[20,30]"), options);
-  ExpectStep(Product("f32[20,40]", "f64[40,30]", "f64[20,30]"), options);
+  Expect(Product("bf16[20,40]", "f32[40,30]", "f32[20,30]"), options);
+  Expect(Product("f16[20,40]", "bf16[40,30]", "f32[20,30]"), options);
+  Expect(Product("f8e5m2[20,40]", "f16[40,30]", "f32[20,30]"), options);
+  Expect(Product("f32[20,40]", "f64[40,30]", "f64[20,30]"), options);
 }
 
 TEST_P(Products, OfBatchesWithStrides) {
   for (const std::string type : {"f32", "f64", "bf16"}) {
     const std::string out = type == "f64" ? "f64" : "f32";
     const StepTestOptions options{.rtol = 1e-4, .atol = 2e-2};
-    ExpectStep(Product(type + "[37,8,8]", type + "[37,8,8]", out + "[37,8,8]",
-                       "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, "
-                       "rhs_contracting_dims={1}"),
-               options);
-    ExpectStep(Product(type + "[3,19,4,24]", type + "[3,41,4,24]", out + "[3,4,19,41]",
-                       "lhs_batch_dims={0,2}, lhs_contracting_dims={3}, rhs_batch_dims={0,2}, "
-                       "rhs_contracting_dims={3}"),
-               options);
-    ExpectStep(Product(type + "[5,11,13]", type + "[13,11,7]", out + "[11,5,7]",
-                       "lhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_batch_dims={1}, "
-                       "rhs_contracting_dims={0}"),
-               options);
+    Expect(Product(type + "[37,8,8]", type + "[37,8,8]", out + "[37,8,8]",
+                   "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, "
+                   "rhs_contracting_dims={1}"),
+           options);
+    Expect(Product(type + "[3,19,4,24]", type + "[3,41,4,24]", out + "[3,4,19,41]",
+                   "lhs_batch_dims={0,2}, lhs_contracting_dims={3}, rhs_batch_dims={0,2}, "
+                   "rhs_contracting_dims={3}"),
+           options);
+    Expect(Product(type + "[5,11,13]", type + "[13,11,7]", out + "[11,5,7]",
+                   "lhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_batch_dims={1}, "
+                   "rhs_contracting_dims={0}"),
+           options);
   }
 }
 
 TEST_P(Products, OfNothingAreZero) {
   for (const std::string type : {"f32", "bf16", "f64"}) {
-    ExpectStep(Product(type + "[30,0]", type + "[0,40]", type + "[30,40]"));
-    ExpectStep(Product(type + "[0,30]", type + "[30,40]", type + "[0,40]"));
+    Expect(Product(type + "[30,0]", type + "[0,40]", type + "[30,40]"));
+    Expect(Product(type + "[0,30]", type + "[30,40]", type + "[0,40]"));
   }
 }
 
@@ -108,7 +113,7 @@ TEST_P(Products, KeepInfinitiesAndNans) {
   const std::vector<Literal> result =
       RunStepText(Product(Of("f32", static_cast<int>(specials.size()), kSize), Of("f32", kSize, kSize),
                           Of("f32", static_cast<int>(specials.size()), kSize)),
-                  {lhs, rhs});
+                  {lhs, rhs}, /*threads=*/2, GetParam());
   ASSERT_EQ(result.size(), 1u);
   for (size_t i = 0; i < specials.size(); ++i) {
     for (int c = 0; c < kSize; ++c) {
@@ -133,7 +138,7 @@ TEST_P(Products, RoundOnceToNarrowTypes) {
       for (int k = 1; k < 5; ++k) lhs.data<float>()[i * 24 + k] = small;
     }
     for (int i = 0; i < 24 * 40; ++i) rhs.data<float>()[i] = 1;
-    return RunStepText(Product("f32[20,24]", "f32[24,40]", type + "[20,40]"), {lhs, rhs});
+    return RunStepText(Product("f32[20,24]", "f32[24,40]", type + "[20,40]"), {lhs, rhs}, 2, GetParam());
   };
   // Four times 2^-9 are 2^-7, the distance of bf16 numbers at 1; four times 2^-12 that of f16.
   const std::vector<Literal> bf16 = sums_of("bf16", 1.0f / 512), f16 = sums_of("f16", 1.0f / 4096);
@@ -145,35 +150,26 @@ TEST_P(Products, RoundOnceToNarrowTypes) {
 }
 
 TEST(ProductPanels, HaveTheSameBitsWithAnyTeam) {
-  ASSERT_TRUE(UseProductLibrary("panels").ok());
   for (const std::string type : {"f32", "bf16", "f64"}) {
     const hlo::PrimitiveType element = type == "f32" ? hlo::kF32 : type == "f64" ? hlo::kF64 : hlo::kBF16;
     const std::vector<Literal> arguments = {Sample(Shape::Array(element, {157, 610}), 1),
                                             Sample(Shape::Array(element, {610, 149}), 2)};
     const std::string text = Product(Of(type, 157, 610), Of(type, 610, 149), Of(type, 157, 149));
-    const std::vector<Literal> expected = RunStepText(text, arguments, 1);
+    const std::vector<Literal> expected = RunStepText(text, arguments, 1, kPanels);
     for (const int threads : {2, 3, 16})
-      EXPECT_EQ(RunStepText(text, arguments, threads), expected) << threads;
+      EXPECT_EQ(RunStepText(text, arguments, threads, kPanels), expected) << threads;
   }
-  ASSERT_TRUE(UseProductLibrary("").ok());
 }
 
-TEST(ProductLibraries, AreChosenByName) {
-  ExpectStep(Product("f32[80,80]", "f32[80,80]", "f32[80,80]"), {.rtol = 1e-4, .atol = 1e-2});
-  ASSERT_TRUE(UseProductLibrary("panels").ok());
-  ExpectStep(Product("f32[80,80]", "f32[80,80]", "f32[80,80]"),
-             {.rtol = 1e-4, .atol = 1e-2, .describe = "[panels]"});
-  ASSERT_TRUE(UseProductLibrary("onednn").ok());
-  ExpectStep(Product("f32[80,80]", "f32[80,80]", "f32[80,80]"),
-             {.rtol = 1e-4, .atol = 1e-2, .describe = "[oneDNN "});
-  const absl::Status unknown = UseProductLibrary("blas");
-  EXPECT_EQ(unknown.message(), "\"blas\" is not one of onednn, panels, loops");
-  ASSERT_TRUE(UseProductLibrary("").ok());
+TEST(ProductLibraries, AreUsedAsAsked) {
+  for (const auto& [library, text] : {std::pair(kPanels, "[panels]"), std::pair(kOneDnn, "[oneDNN ")}) {
+    ExpectStep(Product("f32[80,80]", "f32[80,80]", "f32[80,80]"),
+               {.rtol = 1e-4, .atol = 1e-2, .describe = text, .library = library});
+  }
 }
 
 // The speeds are made up.
 TEST(ProductTable, MarksTheChoicesAndCountsTheSlowOnes) {
-  using enum ProductLibrary;
   const std::vector<ProductSpeed> products = {
       {hlo::kF32, ProductShape::kLarge, 1, 512, 512, 512, {{kOneDnn, 200e9}, {kPanels, 210e9}}, kOneDnn},
       {hlo::kBF16, ProductShape::kVector, 1, 1, 64, 64, {{kOneDnn, 20e9}, {kPanels, 10e9}}, kPanels},

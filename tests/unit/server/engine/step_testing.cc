@@ -118,7 +118,10 @@ std::unique_ptr<hlo::Module> Parse(std::string_view text) {
 
 }  // namespace
 
-MaybeStep MakeStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
+MaybeStep MakeStep(const hlo::Module& module, hlo::Instruction instruction, int threads,
+                   std::optional<ProductLibrary> library) {
+  if (instruction.opcode() == hlo::kDot && library.has_value())
+    return MakeDotStepBy(*library, module, instruction, threads);
   if (instruction.opcode() == hlo::kCholesky || instruction.opcode() == hlo::kTriangularSolve)
     return MakeLinalgStep(module, instruction, threads);
   if (instruction.opcode() == hlo::kFft) return MakeFftStep(module, instruction, threads);
@@ -144,7 +147,7 @@ void ExpectStep(std::string_view text, const StepTestOptions& options) {
   const hlo::Instruction tested = Tested(*module);
   const std::vector<Literal> operands = OperandsOf(tested, arguments);
   for (const int threads : {1, 3}) {
-    const MaybeStep step = MakeStep(*module, tested, threads);
+    const MaybeStep step = MakeStep(*module, tested, threads, options.library);
     ASSERT_NE(step, nullptr) << "no step for\n" << text;
     EXPECT_NE(step->text().find(options.describe), std::string::npos) << step->text();
     for (const bool in_place : {false, true}) {
@@ -160,11 +163,12 @@ void ExpectStep(std::string_view text, const StepTestOptions& options) {
   }
 }
 
-std::vector<Literal> RunStepText(std::string_view text, const std::vector<Literal>& arguments, int threads) {
+std::vector<Literal> RunStepText(std::string_view text, const std::vector<Literal>& arguments, int threads,
+                                 std::optional<ProductLibrary> library) {
   const auto module = Parse(text);
   if (module == nullptr) return {};
   const hlo::Instruction tested = Tested(*module);
-  const MaybeStep step = MakeStep(*module, tested, threads);
+  const MaybeStep step = MakeStep(*module, tested, threads, library);
   EXPECT_NE(step, nullptr) << "no step for\n" << text;
   if (step == nullptr) return {};
   return RunStep(*step, OperandsOf(tested, arguments), tested.shape(), threads, false);

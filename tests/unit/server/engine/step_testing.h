@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "common/hlo/literal.h"
+#include "server/engine/contraction/products.h"
 #include "server/engine/run/step.h"
 
 namespace hlod::engine {
@@ -14,6 +16,7 @@ struct StepTestOptions {
   double rtol = 0, atol = 0;              // The tolerances; 0 compares to the last bit.
   std::map<int, hlo::Literal> arguments;  // Arguments by parameter number; other parameters get samples.
   std::string describe;                   // A text that the step's description must contain.
+  std::optional<ProductLibrary> library;  // Computes the product of a dot, where it can.
 };
 
 // Tests the step of one instruction. `text` has computations, then the entry: parameters, constants and one
@@ -24,9 +27,10 @@ void ExpectStep(std::string_view text, const StepTestOptions& options = {});
 
 // Returns the results of the step on `arguments`, with `threads`; empty after a failure.
 std::vector<hlo::Literal> RunStepText(std::string_view text, const std::vector<hlo::Literal>& arguments,
-                                      int threads = 2);
+                                      int threads = 2, std::optional<ProductLibrary> library = std::nullopt);
 
 // Returns the step that a factory makes for an instruction; null when it makes none.
-MaybeStep MakeStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
+MaybeStep MakeStep(const hlo::Module& module, hlo::Instruction instruction, int threads,
+                   std::optional<ProductLibrary> library = std::nullopt);
 
 }  // namespace hlod::engine

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "server/engine/assemble/assembler.h"
@@ -76,6 +79,46 @@ TEST_F(AssemblyJobs, WorkMayRunAfterItsPlanIsGone) {
   plan.reset();
   user->RunAll();
   EXPECT_EQ(assembler_->code_bytes(), 0);
+}
+
+// A user whose first Reserve, which is called while a program is being assembled, calls a function of the
+// test.
+class AskedUser : public HeldUser {
+ public:
+  explicit AskedUser(std::function<void()> act) : act_(std::move(act)) {}
+  bool Reserve(int64_t bytes) override {
+    if (act_ != nullptr) std::exchange(act_, nullptr)();
+    return HeldUser::Reserve(bytes);
+  }
+
+ private:
+  std::function<void()> act_;
+};
+
+// The plan is dropped by a thread that the assembler waits for: if that waited for the assembler, neither
+// would end.
+TEST_F(AssemblyJobs, APlanDoesNotWaitForAProgramThatIsBeingAssembled) {
+  auto plan = MakePlan(assembler_);
+  const auto user = std::make_shared<AskedUser>([&] { std::thread([&] { plan.reset(); }).join(); });
+  for (int run = 0; run < 2; ++run) Run(*plan, user.get());
+  user->RunAll();
+  EXPECT_EQ(plan, nullptr);
+  EXPECT_EQ(assembler_->code_bytes(), 0);
+  EXPECT_EQ(user->bytes(), 0);
+}
+
+TEST_F(AssemblyJobs, CodeThatIsMadeAtOnceIsItsUsersToo) {
+  const auto at_once = std::make_shared<Assembler>(Assembler::Options{.at_once = true});
+  const auto module = RandomPrograms(5).Make({3, 100}, 10);
+  const auto user = std::make_shared<HeldUser>(), poor = std::make_shared<HeldUser>(/*bytes_max=*/0);
+  auto plan = Compile(*module, {.threads = 1, .assembler = at_once, .assembly = user}).value();
+  EXPECT_GT(plan->kernels(), 0);
+  EXPECT_GT(user->bytes(), 0);
+  EXPECT_EQ(user->bytes(), at_once->code_bytes());
+  plan.reset();
+  EXPECT_EQ(user->bytes(), 0);
+  plan = Compile(*module, {.threads = 1, .assembler = at_once, .assembly = poor}).value();
+  EXPECT_EQ(plan->kernels(), 0);
 }
 
 TEST_F(AssemblyJobs, APlanGivesItsCodeBack) {
