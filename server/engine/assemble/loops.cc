@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "server/engine/assemble/emitter.h"
+#include "server/engine/run/step_copies.h"
 #include "server/engine/tile/kernel.h"
 
 namespace hlod::engine::assemble {
@@ -67,13 +68,18 @@ bool LoopEmitter::EmitStep(const CodeInstruction& run) {
   return false;
 }
 
-// Copies by whole vectors, then by the largest pieces that fit.
 bool LoopEmitter::EmitCopy(const CodeInstruction& copy) {
   if (copy.bytes > kCopyBytesMax) return false;
-  const x86::Gp from = Pointer(copy.inputs), to = Pointer(copy.outputs), word = cc_.newUInt64();
+  CopyBytes(Pointer(copy.inputs), Pointer(copy.outputs), copy.bytes);
+  return true;
+}
+
+// Copies by whole vectors, then by the largest pieces that fit.
+void LoopEmitter::CopyBytes(const x86::Gp& from, const x86::Gp& to, int64_t bytes) {
+  const x86::Gp word = cc_.newUInt64();
   const x86::Ymm whole = cc_.newYmm();
   const x86::Xmm half = cc_.newXmm();
-  for (int32_t at = 0, left = static_cast<int32_t>(copy.bytes); left > 0;) {
+  for (int32_t at = 0, left = static_cast<int32_t>(bytes); left > 0;) {
     const int32_t piece = left >= 32   ? 32
                           : left >= 16 ? 16
                           : left >= 8  ? 8
@@ -93,6 +99,58 @@ bool LoopEmitter::EmitCopy(const CodeInstruction& copy) {
     at += piece;
     left -= piece;
   }
+}
+
+// Returns the bytes by which the indices move the copies. Jumps to `outside` if one is out of range and not
+// to be clamped.
+x86::Gp LoopEmitter::Offset(const StepCopies& copies, int32_t inputs, const asmjit::Label& outside) {
+  const x86::Gp offset = cc_.newUInt64();
+  cc_.xor_(offset, offset);
+  for (const StepCopies::Index& index : copies.indices) {
+    const x86::Gp value = cc_.newUInt64(), last = cc_.newUInt64();
+    const auto position = static_cast<int32_t>(index.position);
+    const x86::Gp pointer = Pointer(inputs + index.input);
+    if (index.wide) cc_.mov(value, x86::qword_ptr(pointer, position));
+    else cc_.movsxd(value, x86::dword_ptr(pointer, position));
+    cc_.mov(last, index.last);
+    if (copies.checked) {
+      cc_.cmp(value, last);
+      cc_.ja(outside);  // A negative one is large as an unsigned number.
+    } else {
+      const x86::Gp zero = cc_.newUInt64();
+      cc_.xor_(zero, zero);
+      cc_.test(value, value);
+      cc_.cmovs(value, zero);
+      cc_.cmp(value, last);
+      cc_.cmovg(value, last);
+    }
+    const x86::Gp stride = cc_.newUInt64();
+    cc_.mov(stride, index.stride);
+    cc_.imul(value, stride);
+    cc_.add(offset, value);
+  }
+  return offset;
+}
+
+bool LoopEmitter::EmitCopies(const CodeInstruction& run) {
+  const StepCopies* const copies = run.step->copies();
+  if (copies == nullptr) return false;
+  const auto slot = [this](int32_t position) { return code_.slots[static_cast<size_t>(position)]; };
+  if (copies->updates) {
+    const Slot from = slot(run.inputs), to = slot(run.outputs);
+    if (from.base != to.base || from.offset != to.offset) return false;
+  }
+  const asmjit::Label outside = cc_.newLabel();
+  const x86::Gp offset = Offset(*copies, run.inputs, outside);
+  for (const StepCopies::Copy& copy : copies->copies) {
+    const x86::Gp from = Pointer(run.inputs + copy.input), to = Pointer(run.outputs);
+    if (copy.from != 0) cc_.add(from, copy.from);
+    if (copy.to != 0) cc_.add(to, copy.to);
+    cc_.add(copies->updates ? to : from, offset);
+    CopyBytes(from, to, copy.bytes);
+  }
+  cc_.bind(outside);
+  ++steps_;
   return true;
 }
 
@@ -146,7 +204,7 @@ void LoopEmitter::EmitInstruction(int32_t pc) {
   cc_.bind(labels_[static_cast<size_t>(pc - slot_.begin())]);
   switch (now.kind) {
     case CodeInstruction::Kind::kRun:
-      if (!EmitStep(now)) CallOut(pc);
+      if (!EmitStep(now) && !EmitCopies(now)) CallOut(pc);
       break;
     case CodeInstruction::Kind::kCopy:
       if (!EmitCopy(now)) CallOut(pc);

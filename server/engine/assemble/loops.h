@@ -10,8 +10,8 @@
 
 namespace hlod::engine::assemble {
 
-// Emits LoopSlot::Function: the dispatch of a loop as jumps, with the programs of its small fused steps in
-// between. The other steps are called.
+// Emits LoopSlot::Function: the dispatch of a loop as jumps, with the programs of its small fused steps and
+// the copies of its small movements in between. The other steps are called.
 class LoopEmitter {
  public:
   LoopEmitter(x86::Compiler& cc, bool avx512, const Code& code, const LoopSlot& slot)
@@ -31,6 +31,9 @@ class LoopEmitter {
   void EmitInstruction(int32_t pc);
   bool EmitStep(const CodeInstruction& run);
   bool EmitCopy(const CodeInstruction& copy);
+  bool EmitCopies(const CodeInstruction& run);
+  void CopyBytes(const x86::Gp& from, const x86::Gp& to, int64_t bytes);
+  x86::Gp Offset(const StepCopies& copies, int32_t inputs, const asmjit::Label& outside);
   void CallOut(int32_t pc);
   void JumpBack(int32_t target);
   void Switch(int32_t pc);

@@ -14,6 +14,7 @@
 #include "common/base/errors/status.h"
 #include "server/engine/fft/fft_steps.h"
 #include "server/engine/fft/lines.h"
+#include "server/engine/run/cpu_dispatch.h"
 #include "server/engine/run/parallel.h"
 #include "server/engine/run/step_util.h"
 
@@ -29,6 +30,60 @@ template <typename T>
 struct Axis {
   int64_t length, inner;
   std::unique_ptr<LineTransform<T>> lines;
+};
+
+// Elements k and length - k of the transform of a real line, of `count` successive k: from those of the half
+// line and its mirrored ones, or the reverse. `near` begins at the first k, `far` ends at its counterpart.
+template <typename T>
+struct PairsBlock {
+  static constexpr int64_t kMost = 64;
+  const T *from_near, *from_far;
+  T *near, *far;
+  const T *root_re, *root_im;  // The root of each k.
+  int64_t count;
+};
+
+template <typename T, bool kToReal>
+struct PairsKernel {
+  static constexpr int64_t kMost = PairsBlock<T>::kMost;
+  static HLOD_ALWAYS_INLINE void Run(const PairsBlock<T>* block) {
+    const int64_t n = block->count;
+    T a_re[kMost], a_im[kMost], b_re[kMost], b_im[kMost], c_re[kMost], c_im[kMost], d_re[kMost], d_im[kMost];
+    Load(block->from_near, n, a_re, a_im);
+    Load(block->from_far, n, b_re, b_im);
+    const T *root_re = block->root_re, *root_im = block->root_im;
+    const T half = kToReal ? T(1) : T(0.5);
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) {
+      const T x_re = a_re[i], x_im = a_im[i], y_re = b_re[n - 1 - i], y_im = b_im[n - 1 - i];
+      const T even_re = (x_re + y_re) * half, even_im = (x_im - y_im) * half;
+      const T minus = (x_re - y_re) * half, plus = (x_im + y_im) * half;
+      if constexpr (kToReal) {
+        const T odd_re = minus * root_re[i] + plus * root_im[i],
+                odd_im = plus * root_re[i] - minus * root_im[i];
+        c_re[i] = even_re - odd_im, c_im[i] = even_im + odd_re;
+        d_re[n - 1 - i] = even_re + odd_im, d_im[n - 1 - i] = odd_re - even_im;
+      } else {
+        const T turned_re = plus * root_re[i] + minus * root_im[i],
+                turned_im = plus * root_im[i] - minus * root_re[i];
+        c_re[i] = even_re + turned_re, c_im[i] = even_im + turned_im;
+        // E[length / 2 - k] and O[length / 2 - k] are the conjugates, and w^(length / 2 - k) is -conj w^k.
+        d_re[n - 1 - i] = even_re - turned_re, d_im[n - 1 - i] = turned_im - even_im;
+      }
+    }
+    Store(c_re, c_im, n, block->near);
+    Store(d_re, d_im, n, block->far);
+  }
+
+ private:
+  static HLOD_ALWAYS_INLINE void Load(const T* from, int64_t n, T* re, T* im) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) re[i] = from[2 * i], im[i] = from[2 * i + 1];
+  }
+  static HLOD_ALWAYS_INLINE void Store(const T* re, const T* im, int64_t n, T* to) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) to[2 * i] = re[i], to[2 * i + 1] = im[i];
+  }
 };
 
 template <typename T>
@@ -107,7 +162,18 @@ class FftStep final : public Step {
         type_ == hlo::FftType::kIrfft && !axes_.empty() ? pairs_bytes(rows_ * width_) : 0;
     widened_ = room_ + spectrum;
     set_scratch_bytes(widened_ + (real() && !even() ? pairs_bytes(rows_ * length_) : 0));
-    if (real() && even()) roots_.emplace(length_);
+    if (real() && even()) {
+      roots_.emplace(length_);
+      constexpr int64_t kPairRootsMax = 1 << 16;
+      const int64_t pairs = length_ / 4 + 1;
+      if (pairs <= kPairRootsMax) {
+        pair_roots_.resize(static_cast<size_t>(2 * pairs));
+        for (int64_t k = 0; k < pairs; ++k) {
+          const Complex<T> root = (*roots_)[k];
+          pair_roots_[k] = root.re, pair_roots_[pairs + k] = root.im;
+        }
+      }
+    }
     double work = 0;
     for (const int64_t n : length) work += std::log2(std::max<double>(1, static_cast<double>(n)));
     set_flops(5 * work * static_cast<double>(rows_ * width_));
@@ -142,6 +208,39 @@ class FftStep final : public Step {
     });
   }
 
+  // Calls body(row, 0, 1), then body(row, k, count) for blocks of successive k in [1, length / 4], of every
+  // row.
+  template <typename Body>
+  absl::Status ForBlocks(StepContext& context, Body&& body) const {
+    constexpr int64_t kMost = PairsBlock<T>::kMost;
+    const int64_t last = length_ / 4, blocks = 1 + (last + kMost - 1) / kMost;
+    return ParallelPieces(context, rows_ * blocks, WorkOf(rows_, last + 1),
+                          [&](int64_t begin, int64_t end, int) {
+                            for (int64_t i = begin; i < end; ++i) {
+                              const int64_t row = i / blocks, block = i % blocks, k = (block - 1) * kMost + 1;
+                              if (block == 0) body(row, 0, 1);
+                              else body(row, k, std::min(kMost, last + 1 - k));
+                            }
+                          });
+  }
+
+  // Computes a block whose first k is given, with its roots.
+  template <bool kToReal>
+  void RunPairs(PairsBlock<T> block, int64_t k) const {
+    T re[PairsBlock<T>::kMost], im[PairsBlock<T>::kMost];
+    if (pair_roots_.empty()) {
+      for (int64_t i = 0; i < block.count; ++i) {
+        const Complex<T> root = (*roots_)[k + i];
+        re[i] = root.re, im[i] = root.im;
+      }
+      block.root_re = re, block.root_im = im;
+    } else {
+      block.root_re = pair_roots_.data() + k;
+      block.root_im = block.root_re + length_ / 4 + 1;
+    }
+    RunBest<PairsKernel<T, kToReal>>(static_cast<const PairsBlock<T>*>(&block));
+  }
+
   absl::Status FromReal(T* input, T* output, StepContext& context) const {
     if (!even()) {
       T* const wide = reinterpret_cast<T*>(context.scratch + widened_);
@@ -161,20 +260,16 @@ class FftStep final : public Step {
     RETURN_IF_ERROR(
         last_.lines->Run({input, 1, half}, {output, 1, width_}, false, T(1), context.scratch, context));
     // Elements k and half - k are computed together, in place.
-    return ForPairs(half / 2 + 1, context, [&](int64_t row, int64_t k) {
-      T* const a = output + 2 * (row * width_ + k);
-      T* const b = output + 2 * (row * width_ + half - k);
+    return ForBlocks(context, [&](int64_t row, int64_t k, int64_t count) {
+      T* const line = output + 2 * row * width_;
       if (k == 0) {  // Z[half] is Z[0].
-        const T re = a[0], im = a[1];
-        a[0] = re + im, a[1] = 0;
-        b[0] = re - im, b[1] = 0;
+        const T re = line[0], im = line[1];
+        line[0] = re + im, line[1] = 0;
+        line[2 * half] = re - im, line[2 * half + 1] = 0;
         return;
       }
-      const Complex<T> even{(a[0] + b[0]) / 2, (a[1] - b[1]) / 2}, odd{(a[1] + b[1]) / 2, (b[0] - a[0]) / 2};
-      const Complex<T> turned = odd * (*roots_)[k];
-      a[0] = even.re + turned.re, a[1] = even.im + turned.im;
-      // E[half - k] and O[half - k] are the conjugates, and w^(half - k) is -conj w^k.
-      b[0] = even.re - turned.re, b[1] = turned.im - even.im;
+      T *const near = line + 2 * k, *const far = line + 2 * (half - k - count + 1);
+      RunPairs<false>({near, far, near, far, nullptr, nullptr, count}, k);
     });
   }
 
@@ -196,19 +291,15 @@ class FftStep final : public Step {
       });
     }
     const int64_t half = length_ / 2;
-    RETURN_IF_ERROR(ForPairs(half / 2 + 1, context, [&](int64_t row, int64_t k) {
-      const T* const x = spectrum + 2 * (row * width_ + k);
-      const T* const y = spectrum + 2 * (row * width_ + half - k);
-      T* const a = output + 2 * (row * half + k);
+    RETURN_IF_ERROR(ForBlocks(context, [&](int64_t row, int64_t k, int64_t count) {
+      const T* const line = spectrum + 2 * row * width_;
+      T* const to = output + 2 * row * half;
       if (k == 0) {
-        a[0] = x[0] + y[0], a[1] = x[0] - y[0];
+        to[0] = line[0] + line[2 * half], to[1] = line[0] - line[2 * half];
         return;
       }
-      const Complex<T> even{x[0] + y[0], x[1] - y[1]}, difference{x[0] - y[0], x[1] + y[1]};
-      const Complex<T> root = (*roots_)[k], odd = difference * Complex<T>{root.re, -root.im};
-      T* const b = output + 2 * (row * half + half - k);
-      a[0] = even.re - odd.im, a[1] = even.im + odd.re;
-      b[0] = even.re + odd.im, b[1] = odd.re - even.im;
+      const int64_t far = half - k - count + 1;
+      RunPairs<true>({line + 2 * k, line + 2 * far, to + 2 * k, to + 2 * far, nullptr, nullptr, count}, k);
     }));
     return last_.lines->Run({output, 1, half}, {output, 1, half}, true, scale, context.scratch, context);
   }
@@ -222,6 +313,8 @@ class FftStep final : public Step {
   Axis<T> last_;
   std::vector<Axis<T>> axes_;  // The outer dimensions, innermost first.
   std::optional<fft::Roots<T>> roots_;
+  // The roots of k in [0, length / 4]: real parts, then imaginary parts. Empty for long lines.
+  std::vector<T> pair_roots_;
   int64_t room_ = 0, widened_ = 0;  // Offsets in the scratch.
 };
 

@@ -1,9 +1,13 @@
 // The data-movement steps, one factory per family. MakeMovementStep (movement.cc) picks by opcode.
 #pragma once
 
+#include <memory>
+#include <utility>
+
 #include "common/hlo/module.h"
 #include "server/engine/movement/copy_nd.h"
 #include "server/engine/run/step.h"
+#include "server/engine/run/step_copies.h"
 #include "server/engine/run/step_util.h"
 
 namespace hlod::engine {
@@ -13,6 +17,16 @@ class MovementStep : public Step {
  public:
   explicit MovementStep(hlo::Instruction instruction)
       : Step(StepKind::kMovement, DescribeStep(instruction)) {}
+  // Tells loops of machine code about the copies if they are few, and each is contiguous (of some bytes).
+  void OfferCopies(StepCopies copies) {
+    int64_t bytes = 0;
+    for (const StepCopies::Copy& copy : copies.copies) {
+      if (copy.bytes == 0) return;
+      bytes += copy.bytes;
+    }
+    if (bytes <= StepCopies::kBytesMax && copies.copies.size() <= StepCopies::kCopiesMax)
+      set_copies(std::make_shared<const StepCopies>(std::move(copies)));
+  }
 };
 
 // Defined in slice.cc.

@@ -128,7 +128,12 @@ MaybeStep MakeConcatenateStep(hlo::Instruction instruction) {
     }
     at += in.dims[dimension];
   }
-  return std::make_unique<BoxesStep>(instruction, std::move(boxes));
+  StepCopies copies;
+  for (const BoxesStep::Box& box : boxes)
+    copies.copies.push_back({box.input, box.src_offset, box.dst_offset, box.copy.contiguous_bytes()});
+  auto step = std::make_unique<BoxesStep>(instruction, std::move(boxes));
+  step->OfferCopies(std::move(copies));
+  return step;
 }
 
 }  // namespace hlod::engine

@@ -20,6 +20,7 @@
 #include "common/base/errors/status.h"
 #include "server/engine/movement/copy_nd.h"
 #include "server/engine/movement/gather_scatter.h"
+#include "server/engine/movement/movement.h"
 #include "server/engine/reduce/reducer_ops.h"
 #include "server/engine/run/parallel.h"
 #include "server/engine/tile/scalar_function.h"
@@ -35,10 +36,29 @@ using CombineRun = void (*)(std::byte* dst, const std::byte* src, int64_t n, int
 // negative start is skipped.
 using CombinePoints = void (*)(std::byte* dst, const std::byte* src, const int64_t* starts, int64_t n,
                                int64_t src_stride);
+// The same for rows of `width` contiguous elements whose starts are in [low, high), of n rows whose sources
+// are `src_stride` elements apart. n is at most kStartsAtOnce.
+using CombineRows = void (*)(std::byte* dst, const std::byte* src, const int64_t* starts, int64_t n,
+                             int64_t src_stride, int64_t width, int64_t low, int64_t high);
 struct Combine {
   CombineRun run = nullptr;
   CombinePoints points = nullptr;
+  CombineRows rows = nullptr;
 };
+
+constexpr int64_t kStartsAtOnce = 512;
+
+// Sets `kept` to the numbers of the starts in [low, high), and returns their count. Indices are random, so
+// that the processor would mispredict a branch for each.
+HLOD_ALWAYS_INLINE int64_t StartsInside(const int64_t* starts, int64_t n, int64_t low, int64_t high,
+                                        int32_t* kept) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    kept[count] = static_cast<int32_t>(i);
+    count += static_cast<int64_t>(starts[i] >= low) & static_cast<int64_t>(starts[i] < high);
+  }
+  return count;
+}
 
 template <typename Op>
 struct DenseKernel {
@@ -48,6 +68,35 @@ struct DenseKernel {
     for (int64_t i = 0; i < n; ++i) d[i] = Op::Store(Op::Apply(Op::Load(d[i]), Op::Load(s[i])));
   }
 };
+// Rows are short, so that one call takes many of them.
+template <typename Op>
+struct RowsKernel {
+  using T = typename Op::Element;
+  static HLOD_ALWAYS_INLINE void Run(T* d, const T* s, const int64_t* starts, int64_t n, int64_t src_stride,
+                                     int64_t width, int64_t low, int64_t high) {
+    constexpr int64_t kPart = 8;
+    int32_t kept[kStartsAtOnce];
+    const int64_t count = StartsInside(starts, n, low, high, kept);
+    for (int64_t i = 0; i < count; ++i) {
+      T* to = d + starts[kept[i]];
+      const T* from = s + kept[i] * src_stride;
+      int64_t left = width;
+      for (; left >= kPart; left -= kPart, to += kPart, from += kPart) {
+#pragma omp simd
+        for (int64_t j = 0; j < kPart; ++j) to[j] = Op::Store(Op::Apply(Op::Load(to[j]), Op::Load(from[j])));
+      }
+      for (int64_t j = 0; j < left; ++j) to[j] = Op::Store(Op::Apply(Op::Load(to[j]), Op::Load(from[j])));
+    }
+  }
+};
+template <typename Op>
+void CombineRowsWith(std::byte* dst, const std::byte* src, const int64_t* starts, int64_t n,
+                     int64_t src_stride, int64_t width, int64_t low, int64_t high) {
+  using T = typename Op::Element;
+  RunBest<RowsKernel<Op>>(reinterpret_cast<T*>(dst), reinterpret_cast<const T*>(src), starts, n, src_stride,
+                          width, low, high);
+}
+
 template <typename Op>
 void CombineWith(std::byte* dst, const std::byte* src, int64_t n, int64_t dst_stride, int64_t src_stride) {
   using T = typename Op::Element;
@@ -132,13 +181,29 @@ void Assign(std::byte* dst, const std::byte* src, int64_t n, int64_t dst_stride,
     std::memcpy(dst, src, kWidth);
 }
 
+template <size_t kWidth>
+void AssignRows(std::byte* dst, const std::byte* src, const int64_t* starts, int64_t n, int64_t src_stride,
+                int64_t width, int64_t low, int64_t high) {
+  constexpr auto kStep = static_cast<int64_t>(kWidth);
+  int32_t kept[kStartsAtOnce];
+  const int64_t count = StartsInside(starts, n, low, high, kept);
+  for (int64_t i = 0; i < count; ++i) {
+    std::memcpy(dst + starts[kept[i]] * kStep, src + kept[i] * src_stride * kStep,
+                static_cast<size_t>(width) * kWidth);
+  }
+}
+
 Combine FindCombine(ScalarReducer reducer, hlo::PrimitiveType type) {
   Combine found;
   if (reducer == ScalarReducer::kSecond) {
-    VisitWidth(hlo::ByteWidth(type), [&]<typename T>() { found = {Assign<sizeof(T)>, AssignPoints<T>}; });
+    VisitWidth(hlo::ByteWidth(type), [&]<typename T>() {
+      found = {Assign<sizeof(T)>, AssignPoints<T>, AssignRows<sizeof(T)>};
+    });
     return found;
   }
-  const auto combine = [&]<typename Op>() { found = {CombineWith<Op>, CombinePointsWith<Op>}; };
+  const auto combine = [&]<typename Op>() {
+    found = {CombineWith<Op>, CombinePointsWith<Op>, CombineRowsWith<Op>};
+  };
   if (!VisitReducer(reducer, type, combine)) VisitSmallestReducer(reducer, type, combine);
 #if defined(__x86_64__)
   if (reducer == ScalarReducer::kAdd && type == hlo::kF16 && UsesCpuExtension(CpuExtension::kF16c))
@@ -147,10 +212,10 @@ Combine FindCombine(ScalarReducer reducer, hlo::PrimitiveType type) {
   return found;
 }
 
-class ScatterStep final : public Step {
+class ScatterStep final : public MovementStep {
  public:
   ScatterStep(hlo::Instruction instruction, Combine combine, std::unique_ptr<ScalarFunction> function)
-      : Step(StepKind::kMovement, DescribeStep(instruction)),
+      : MovementStep(instruction),
         count_(static_cast<int>(instruction.operand_count() / 2)),
         combine_(combine),
         function_(std::move(function)),
@@ -198,6 +263,27 @@ class ScatterStep final : public Step {
     for (int i = 0; i < count_; ++i) Share(i, i);
   }
 
+  // Tells loops of machine code about the assignment of one contiguous window. REQUIRES: updates are
+  // assigned.
+  void OfferAssignment(hlo::Instruction instruction) {
+    const auto& scatter = instruction.attributes<hlo::ScatterAttributes>();
+    const hlo::Shape& operand = instruction.operand(0).shape();
+    const hlo::PrimitiveType type = instruction.operand(1).shape().type;
+    const bool contiguous =
+        loops_.empty() && (inner_.size == 1 || (inner_.src_stride == 1 && inner_.dst_stride == 1));
+    if (count_ != 1 || !contiguous || starts_.count() != 1 || !scatter.input_batching_dims.empty() ||
+        (type != hlo::kS32 && type != hlo::kS64))
+      return;
+    const hlo::Dims strides = hlo::RowMajorStrides(operand.dims), window = Window(instruction);
+    StepCopies copies{.updates = true, .checked = true, .copies = {{2, 0, 0, inner_.size * widths_[0]}}};
+    for (size_t i = 0; i < scatter.scatter_dims_to_operand_dims.size(); ++i) {
+      const int64_t d = scatter.scatter_dims_to_operand_dims[i];
+      copies.indices.push_back({1, static_cast<int64_t>(i) * hlo::ByteWidth(type), type == hlo::kS64,
+                                operand.dims[d] - window[d], strides[d] * widths_[0]});
+    }
+    OfferCopies(std::move(copies));
+  }
+
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
     for (int i = 0; i < count_; ++i) {
@@ -234,25 +320,32 @@ class ScatterStep final : public Step {
     int64_t size = 1, src_stride = 1, dst_stride = 1;  // In elements.
   };
   static constexpr int kOperandsMax = 16;
-  static constexpr int64_t kStartsABlock = 512, kSideBySideMin = 8;
+  static constexpr int64_t kSideBySideMin = 8;
   // The row length above which a separate check per run of elements is worthwhile.
   static constexpr int64_t kRowMax = 1024;
   friend MaybeStep hlod::engine::MakeScatterStep(const hlo::Module&, hlo::Instruction, int);
 
-  static WindowStarts Starts(hlo::Instruction instruction) {
+  // Returns the sizes of a window along the operand's dimensions.
+  static hlo::Dims Window(hlo::Instruction instruction) {
     const auto& scatter = instruction.attributes<hlo::ScatterAttributes>();
-    const uint32_t count = instruction.operand_count() / 2;
     const hlo::Shape& operand = instruction.operand(0).shape();
-    const hlo::Shape& updates = instruction.operand(count + 1).shape();
+    const hlo::Shape& updates = instruction.operand(instruction.operand_count() / 2 + 1).shape();
     hlo::Dims window(operand.dims.size(), 1);
     size_t next = 0;
     for (int64_t d = 0; d < operand.rank(); ++d) {
       if (Contains(scatter.inserted_window_dims, d) || Contains(scatter.input_batching_dims, d)) continue;
       window[d] = updates.dims[scatter.update_window_dims[next++]];
     }
-    return WindowStarts({operand, instruction.operand(count).shape(), scatter.index_vector_dim,
-                         scatter.scatter_dims_to_operand_dims, scatter.input_batching_dims,
-                         scatter.scatter_indices_batching_dims, window});
+    return window;
+  }
+
+  static WindowStarts Starts(hlo::Instruction instruction) {
+    const auto& scatter = instruction.attributes<hlo::ScatterAttributes>();
+    const uint32_t count = instruction.operand_count() / 2;
+    return WindowStarts({instruction.operand(0).shape(), instruction.operand(count).shape(),
+                         scatter.index_vector_dim, scatter.scatter_dims_to_operand_dims,
+                         scatter.input_batching_dims, scatter.scatter_indices_batching_dims,
+                         Window(instruction)});
   }
 
   void AppendLoop(Loop loop) {
@@ -274,9 +367,9 @@ class ScatterStep final : public Step {
 
   // Applies the elements [begin, end) of all windows.
   void ApplySideBySide(const Memory& memory, int64_t begin, int64_t end) const {
-    int64_t starts[kStartsABlock];
-    for (int64_t b = 0; b < starts_.count(); b += kStartsABlock) {
-      const int64_t count = std::min(kStartsABlock, starts_.count() - b);
+    int64_t starts[kStartsAtOnce];
+    for (int64_t b = 0; b < starts_.count(); b += kStartsAtOnce) {
+      const int64_t count = std::min(kStartsAtOnce, starts_.count() - b);
       starts_.Resolve<false>(memory.inputs[1], b, count, starts);
       for (int64_t element = begin; element < end; ++element) {
         combine_.points(memory.outputs[0] + window_dst_.Offset(element) * widths_[0],
@@ -291,9 +384,9 @@ class ScatterStep final : public Step {
              int64_t inner_end) const {
     StopCheck stop(memory.run);
     if (points_ || rows_) {
-      int64_t starts[kStartsABlock];
-      for (int64_t b = begin; b < end; b += kStartsABlock) {
-        const int64_t count = std::min(kStartsABlock, end - b);
+      int64_t starts[kStartsAtOnce];
+      for (int64_t b = begin; b < end; b += kStartsAtOnce) {
+        const int64_t count = std::min(kStartsAtOnce, end - b);
         if (stop.Stops(count * (8 + inner_.size))) return;
         starts_.Resolve<false>(memory.inputs[count_], b, count, starts);
         const std::byte* updates = memory.inputs[count_ + 1] + b * sources_.innermost_stride() * widths_[0];
@@ -301,12 +394,8 @@ class ScatterStep final : public Step {
           combine_.points(memory.outputs[0], updates, starts, count, sources_.innermost_stride());
           continue;
         }
-        for (int64_t i = 0; i < count; ++i) {
-          if (starts[i] < low || starts[i] >= high) continue;
-          combine_.run(memory.outputs[0] + (starts[i] + inner_begin) * widths_[0],
-                       updates + (i * sources_.innermost_stride() + inner_begin) * widths_[0],
-                       inner_end - inner_begin, 1, 1);
-        }
+        combine_.rows(memory.outputs[0] + inner_begin * widths_[0], updates + inner_begin * widths_[0],
+                      starts, count, sources_.innermost_stride(), inner_end - inner_begin, low, high);
       }
       return;
     }
@@ -378,14 +467,17 @@ MaybeStep MakeScatterStep(const hlo::Module& module, hlo::Instruction instructio
   if (count == 0 || count > ScatterStep::kOperandsMax) return nullptr;
   const hlo::Computation& combiner = module.computation(instruction.called()[0]);
   Combine combine;
-  if (count == 1) combine = FindCombine(RecogniseReducer(combiner), instruction.operand(0).shape().type);
+  const ScalarReducer reducer = count == 1 ? RecogniseReducer(combiner) : ScalarReducer::kNone;
+  if (count == 1) combine = FindCombine(reducer, instruction.operand(0).shape().type);
   std::unique_ptr<ScalarFunction> function;
   if (combine.run == nullptr) {
     function = MakeScalarFunction(module, instruction.called()[0]);
     if (function == nullptr || function->result_count() != count || function->parameter_count() != 2 * count)
       return nullptr;
   }
-  return std::make_unique<ScatterStep>(instruction, combine, std::move(function));
+  auto step = std::make_unique<ScatterStep>(instruction, combine, std::move(function));
+  if (reducer == ScalarReducer::kSecond) step->OfferAssignment(instruction);
+  return step;
 }
 
 }  // namespace hlod::engine

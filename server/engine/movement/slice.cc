@@ -1,6 +1,8 @@
 // dynamic-slice and dynamic-update-slice: copies of a window whose start is read while running and clamped
 // into the array.
 #include <algorithm>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "common/base/errors/status.h"
@@ -35,6 +37,18 @@ class WindowStart {
     return offset;
   }
 
+  // Returns the same for a loop of machine code; nullopt for types of indices that this does not read.
+  std::optional<std::vector<StepCopies::Index>> Indices() const {
+    if (packed_ || (!dims_.empty() && type_ != hlo::kS32 && type_ != hlo::kS64)) return std::nullopt;
+    std::vector<StepCopies::Index> indices;
+    for (size_t d = 0; d < dims_.size(); ++d) {
+      const int input = first_ + static_cast<int>(d);
+      if (dims_[d].last > 0)
+        indices.push_back({input, 0, type_ == hlo::kS64, dims_[d].last, dims_[d].stride});
+    }
+    return indices;
+  }
+
  private:
   struct Dim {
     int64_t last, stride;  // The largest start; bytes per index.
@@ -51,7 +65,10 @@ class DynamicSliceStep final : public MovementStep {
       : MovementStep(instruction),
         start_(instruction, 1, instruction.shape().dims),
         copy_(MakeCopyNd(instruction.shape().dims, hlo::RowMajorStrides(instruction.operand(0).shape().dims),
-                         hlo::RowMajorStrides(instruction.shape().dims), Width(instruction.shape()))) {}
+                         hlo::RowMajorStrides(instruction.shape().dims), Width(instruction.shape()))) {
+    if (auto indices = start_.Indices())
+      OfferCopies({.indices = *std::move(indices), .copies = {{0, 0, 0, copy_.contiguous_bytes()}}});
+  }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
@@ -74,6 +91,11 @@ class DynamicUpdateSliceStep final : public MovementStep {
     window_ = MakeCopyNd(window.dims, hlo::RowMajorStrides(window.dims), hlo::RowMajorStrides(array.dims),
                          Width(array));
     Share(0, 0);
+    if (auto indices = start_.Indices()) {
+      OfferCopies({.indices = *std::move(indices),
+                   .updates = true,
+                   .copies = {{1, 0, 0, window_.contiguous_bytes()}}});
+    }
   }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,

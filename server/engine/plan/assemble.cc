@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "server/engine/run/step_copies.h"
 #include "server/engine/tile/kernel.h"
 
 namespace hlod::engine {
@@ -62,6 +63,8 @@ class CodeWriter {
       const CodeInstruction& now = code_.instructions[pc];
       ns += now.weight_ns;
       bytes += kInstructionCode + (now.kind == CodeInstruction::Kind::kCopy ? kInstructionCode : 0);
+      if (now.kind == CodeInstruction::Kind::kRun && now.step->copies() != nullptr)
+        bytes += kInstructionCode * static_cast<int64_t>(now.step->copies()->copies.size());
       const KernelSlot* const slot =
           now.kind == CodeInstruction::Kind::kRun ? LoopProgram(*now.step) : nullptr;
       if (slot == nullptr) continue;

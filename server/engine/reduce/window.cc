@@ -26,6 +26,18 @@ struct JoinPairsKernel {
   }
 };
 
+// Combines runs of `lanes` elements, `step` elements apart, into the accumulators, one run after the other.
+template <typename Op>
+struct JoinLanesKernel {
+  static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* from, int64_t step, int64_t runs,
+                                     int64_t lanes, typename Op::Acc* acc) {
+    for (int64_t r = 0; r < runs; ++r, from += step, acc += lanes) {
+#pragma omp simd
+      for (int64_t i = 0; i < lanes; ++i) acc[i] = Op::Apply(acc[i], Op::Load(from[i]));
+    }
+  }
+};
+
 template <typename Op>
 struct StoreKernel {
   static HLOD_ALWAYS_INLINE void Run(const typename Op::Acc* acc, int64_t n, typename Op::Element* to) {
@@ -58,6 +70,8 @@ struct WindowFunctions {
   void (*begin)(const std::byte* init, int64_t count, std::byte* acc);
   // Joins every `step`-th of n elements.
   void (*join)(const std::byte* elements, int64_t step, int64_t n, std::byte* acc);
+  // Joins runs of `lanes` elements, `step` elements apart.
+  void (*join_lanes)(const std::byte* elements, int64_t step, int64_t runs, int64_t lanes, std::byte* acc);
   // Joins elements 2 i and 2 i + 1 into accumulator i.
   void (*join_pairs)(const std::byte* elements, int64_t n, std::byte* acc);
   void (*store)(const std::byte* acc, int64_t n, std::byte* elements);
@@ -82,6 +96,12 @@ struct WindowFunctionsOf {
   static void Join(const std::byte* elements, int64_t step, int64_t n, std::byte* acc) {
     RunBest<JoinKernel<Op>>(ElementsIn(elements), step, n, AccIn(acc));
   }
+  static void JoinLanes(const std::byte* elements, int64_t step, int64_t runs, int64_t lanes,
+                        std::byte* acc) {
+    // Runs that follow one another are one.
+    if (step == lanes) lanes *= runs, runs = 1;
+    RunBest<JoinLanesKernel<Op>>(ElementsIn(elements), step, runs, lanes, AccIn(acc));
+  }
   static void JoinPairs(const std::byte* elements, int64_t n, std::byte* acc) {
     RunBest<JoinPairsKernel<Op>>(ElementsIn(elements), n, AccIn(acc));
   }
@@ -89,7 +109,8 @@ struct WindowFunctionsOf {
     RunBest<StoreKernel<Op>>(reinterpret_cast<const Acc*>(acc), n, reinterpret_cast<Element*>(elements));
   }
 
-  static constexpr WindowFunctions kFunctions = {sizeof(Element), sizeof(Acc), Begin, Join, JoinPairs, Store};
+  static constexpr WindowFunctions kFunctions = {sizeof(Element), sizeof(Acc), Begin, Join,
+                                                 JoinLanes,       JoinPairs,   Store};
 };
 
 class DirectWindowStep final : public Step {
@@ -204,14 +225,12 @@ class DirectWindowStep final : public Step {
       const int64_t low = at >= 0 ? 0 : CeilDiv(-at, w.stride);
       const int64_t high = last_.in - 1 - at < 0 ? 0 : (last_.in - 1 - at) / w.stride + 1;
       const int64_t begin = std::max(column, low), end = std::min(column + columns, high);
-      if (lanes == 1) {
-        const int64_t from = (begin * w.stride + at) * last_.in_stride, step = w.stride * last_.in_stride;
-        if (begin < end) {
-          f_.join(in + from * f_.element_bytes, step, end - begin, acc + (begin - column) * f_.acc_bytes);
-        }
-        return;
-      }
-      for (int64_t c = begin; c < end; ++c) AccumulateLanes(in, c * w.stride + at, lanes, acc, c - column);
+      if (begin >= end) return;
+      const std::byte* const from = in + (begin * w.stride + at) * last_.in_stride * f_.element_bytes;
+      const int64_t step = w.stride * last_.in_stride;
+      std::byte* const to = acc + (begin - column) * lanes * f_.acc_bytes;
+      if (lanes == 1) f_.join(from, step, end - begin, to);
+      else f_.join_lanes(from, step, end - begin, lanes, to);
       return;
     }
     for (int64_t c = column; c < column + columns; ++c) {

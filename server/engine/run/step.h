@@ -18,6 +18,7 @@
 namespace hlod::engine {
 
 class KernelSlot;
+struct StepCopies;
 
 enum class StepKind : uint8_t { kFused, kLibrary, kMovement, kReference };
 
@@ -56,6 +57,10 @@ class Step {
   // The places for machine code of the programs that the step interprets.
   virtual absl::Span<KernelSlot* const> kernel_slots() const { return {}; }
 
+  // The copies that are all that the step does, if it is so small that a loop's machine code makes them
+  // itself; else null.
+  const StepCopies* copies() const { return copies_.get(); }
+
   // Runs on dense row-major buffers: one pointer per input and output, in the order in which the factory
   // defined them. Checks cancel and deadline at least every 10 ms (StopCheck).
   virtual absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
@@ -68,10 +73,12 @@ class Step {
   void set_scratch_bytes(int64_t bytes) { scratch_bytes_ = bytes; }
   void set_flops(double flops) { flops_ = flops; }
   void set_slow_reason(std::string reason) { slow_reason_ = std::move(reason); }
+  void set_copies(std::shared_ptr<const StepCopies> copies) { copies_ = std::move(copies); }
   void Share(int output, int input) { shared_.emplace_back(output, input); }
 
  private:
   std::string text_, slow_reason_;
+  std::shared_ptr<const StepCopies> copies_;
   StepKind kind_;
   int64_t scratch_bytes_ = 0;
   double flops_ = 0;

@@ -1,8 +1,10 @@
-// The polynomials of tile/math.h and of its transcription into machine code, assemble/math.cc, so that both have
-// the same coefficients in the same order: T is float, double, or a register of either. Included inside the
-// namespace of each that uses it, because the instruction sets must not share functions.
+// The polynomials of tile/math.h and of its transcription into machine code, assemble/math.cc, so that both
+// have the same coefficients in the same order: T is float, double, or a register of either. Included inside
+// the namespace of each that uses it, because the instruction sets must not share functions.
 
-#define HLOD_POLYNOMIAL template <typename T> static inline __attribute__((always_inline)) T
+#define HLOD_POLYNOMIAL \
+  template <typename T> \
+  static inline __attribute__((always_inline)) T
 
 // Cephes' minimax polynomials for f32.
 

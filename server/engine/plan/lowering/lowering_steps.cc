@@ -1,6 +1,7 @@
 // Dispatches opcodes to step factories.
 #include "server/engine/plan/lowering/lowering_steps.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include "server/engine/linalg/linalg_steps.h"
 #include "server/engine/movement/movement_steps.h"
 #include "server/engine/reduce/reduce_steps.h"
+#include "server/engine/run/step_util.h"
 #include "server/engine/sort/sort_steps.h"
 #include "server/engine/tile/random.h"
 
@@ -42,6 +44,12 @@ bool SameBytes(hlo::Instruction instruction) {
 // reinterpreted.
 bool IsWholeByte(hlo::PrimitiveType type) { return hlo::Info(type).bits >= 8; }
 
+// Returns true for broadcasts that add dimensions of size 1 only, so that no element moves.
+bool AddsOnlyOnes(hlo::Instruction broadcast) {
+  return std::ranges::is_sorted(broadcast.dimensions()) && AllStatic(broadcast) &&
+         hlo::ElementCount(broadcast.shape()) == hlo::ElementCount(broadcast.operand(0).shape());
+}
+
 }  // namespace
 
 bool IsAlias(hlo::Instruction instruction) {
@@ -58,6 +66,7 @@ bool IsAlias(hlo::Instruction instruction) {
       return IsWholeByte(instruction.shape().type) && IsWholeByte(instruction.operand(0).shape().type) &&
              SameBytes(instruction);
     case hlo::kConvert: return instruction.shape().type == instruction.operand(0).shape().type;
+    case hlo::kBroadcast: return AddsOnlyOnes(instruction);
     case hlo::kCustomCall: return IsIdentityCustomCall(instruction);
     default: return false;
   }

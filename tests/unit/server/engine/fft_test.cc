@@ -68,9 +68,9 @@ void ExpectTransform(const std::string& kind, bool wide, const std::vector<int64
 
 TEST(Fft, EveryKindAtLengthsOfAllSorts) {
   // One, small radices and their products, primes with passes of their own, primes that become convolutions,
-  // and long lines.
-  for (const int64_t n :
-       {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 15, 16, 30, 43, 47, 64, 94, 97, 120, 256, 257, 360, 509, 1000}) {
+  // long lines, and real lines around a block of 64 pairs.
+  for (const int64_t n : {1,  2,  3,  4,  5,  6,   7,   8,   9,   11,  15,  16,  30,
+                          43, 47, 64, 94, 97, 120, 256, 257, 258, 262, 360, 509, 1000}) {
     for (const char* kind : {"FFT", "IFFT", "RFFT", "IRFFT"}) {
       for (const bool wide : {false, true}) {
         ExpectTransform(kind, wide, {n}, 1);

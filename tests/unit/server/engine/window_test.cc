@@ -36,6 +36,7 @@ TEST(ReduceWindow, Pooling) {
   }
   Check("maximum", "bf16", "[3,12,12,8]", "[3,6,6,8]", "size=1x2x2x1 stride=1x2x2x1");
   Check("add", "bf16", "[2,6,6,3]", "[2,5,5,3]", "size=1x2x2x1", 2e-2, 0.25);
+  Check("add", "f32", "[2,9,10,5]", "[2,9,6,5]", "size=1x2x3x1 stride=1x1x2x1 pad=0_0x1_0x2_1x0_0");
   Check("maximum", "f32", "[20,64,64,16]", "[20,32,32,16]", "size=1x2x2x1 stride=1x2x2x1");
 }
 TEST(ReduceWindow, PairsOfColumns) {

@@ -189,6 +189,69 @@ ENTRY main { n = s32[] parameter(0)
     EXPECT_EQ(value, 1.0f);  // The fixed point of x / 2 + 1 / 2.
 }
 
+// Slices and updates whose starts are out of range at first and at last, a scatter of one point, which is
+// then skipped, and concatenations.
+constexpr char kLoopOfCopies[] = R"(HloModule m
+set { a = s32[] parameter(0)
+  ROOT b = s32[] parameter(1) }
+cond { s = (s32[], s32[7], f32[3], s32[2,3]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(50)
+  ROOT less = pred[] compare(i, n), direction=LT }
+body { s = (s32[], s32[7], f32[3], s32[2,3]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  a = s32[7] get-tuple-element(s), index=1
+  v = f32[3] get-tuple-element(s), index=2
+  m = s32[2,3] get-tuple-element(s), index=3
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  wide = s64[] convert(i)
+  read = s32[1] dynamic-slice(a, wide), dynamic_slice_sizes={1}
+  value = s32[] reshape(read)
+  sum = s32[] add(value, i)
+  part = s32[1] broadcast(sum), dimensions={}
+  three = s32[] constant(3)
+  at = s32[] multiply(i, three)
+  updated = s32[7] dynamic-update-slice(a, part, at)
+  point = s32[1] reshape(next)
+  set = s32[7] scatter(updated, point, at), update_window_dims={}, inserted_window_dims={0},
+    scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=set
+  first = f32[1] slice(v), slice={[0:1]}
+  rest = f32[2] slice(v), slice={[1:3]}
+  float = f32[] convert(i)
+  floats = f32[1] broadcast(float), dimensions={}
+  more = f32[1] add(first, floats)
+  turned = f32[3] concatenate(rest, more), dimensions={0}
+  row = s32[1,3] dynamic-slice(m, i, at), dynamic_slice_sizes={1,3}
+  ones = s32[1,3] broadcast(one), dimensions={}
+  row1 = s32[1,3] add(row, ones)
+  zero = s32[] constant(0)
+  rows = s32[2,3] dynamic-update-slice(m, row1, next, zero)
+  ROOT t = (s32[], s32[7], f32[3], s32[2,3]) tuple(next, set, turned, rows) }
+ENTRY main { i = s32[] parameter(0)
+  a = s32[7] parameter(1)
+  v = f32[3] parameter(2)
+  m = s32[2,3] parameter(3)
+  s = (s32[], s32[7], f32[3], s32[2,3]) tuple(i, a, v, m)
+  ROOT w = (s32[], s32[7], f32[3], s32[2,3]) while(s), condition=cond, body=body }
+)";
+TEST_P(Assemble, LoopsOfCopiesHaveTheValuesOfTheEvaluator) {
+  const Limited limited(GetParam());
+  const auto module = hlo::ParseModule(kLoopOfCopies);
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto assembler = std::make_shared<Assembler>(Assembler::Options{.at_once = true});
+  const auto plan = Compile(**module, {.threads = 1, .assembler = assembler});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  for (const int32_t begin : {-9, 0, 3, 49}) {
+    const std::vector<Literal> arguments = {
+        Literal::Scalar<int32_t>(begin), Sample(Shape::Array(hlo::kS32, {7}), 1),
+        Sample(Shape::Array(hlo::kF32, {3}), 2), Sample(Shape::Array(hlo::kS32, {2, 3}), 3)};
+    const auto actual = RunPlan(**plan, arguments), expected = RunEvaluator(**module, arguments);
+    ASSERT_TRUE(actual.ok() && expected.ok()) << actual.status() << expected.status();
+    EXPECT_EQ(*actual, *expected) << begin;
+  }
+}
+
 // A pred is true when its byte is not zero, which a client may have uploaded.
 TEST_P(Assemble, AnyByteButZeroIsTrue) {
   const Limited limited(GetParam());
