@@ -15,7 +15,7 @@ struct StepCopies {
   // Moves one end of all copies by `stride` bytes times an s32 or s64 in memory.
   struct Index {
     int input = 0;
-    int64_t position = 0;  // Its distance from the beginning of the input, in bytes.
+    int64_t position = 0;  // The distance from the beginning of the input, in bytes.
     bool wide = false;     // True for s64.
     int64_t last = 0;      // The largest value; the smallest is 0.
     int64_t stride = 0;
