@@ -64,6 +64,32 @@ Values ReducePrecision(Conversion& c) {
   return Instruction(c, kReducePrecision, c.operands, attributes);
 }
 
+// Returns the elements of `x` that are not less than those of `y`, and otherwise those of `y`; `greater` is
+// false for not greater. Complex numbers, for which HLO has no order, are compared by their real parts, and
+// equal real parts by their imaginary parts.
+Op Extreme(hlo::Builder& b, Op x, Op y, bool greater) {
+  using Order = hlo::ComparisonDirection;
+  const Op re[] = {b.Unary(kReal, x), b.Unary(kReal, y)}, im[] = {b.Unary(kImag, x), b.Unary(kImag, y)};
+  const Op decides = b.Compare(re[0], re[1], greater ? Order::kGt : Order::kLt);
+  const Op tie = b.Binary(kAnd, b.Compare(re[0], re[1], Order::kEq),
+                          b.Compare(im[0], im[1], greater ? Order::kGe : Order::kLe));
+  return b.Select(b.Binary(kOr, decides, tie), x, y);
+}
+
+// Converts maximum and minimum, of which HLO has none for complex numbers.
+Values MaximumOrMinimum(Conversion& c) {
+  if (!hlo::IsComplex(c.shape(0).type)) return Plain(c);
+  return {Extreme(c.b, c.operand(0), c.operand(1), c.rule.opcode == kMaximum)};
+}
+
+Values Clamp(Conversion& c) {
+  if (!hlo::IsComplex(c.shape(1).type)) return Plain(c);
+  const auto bound = [&c](int i) {
+    return c.shape(i).IsScalar() ? c.b.Broadcast(c.operand(i), c.shape(1).dims, {}) : c.operand(i);
+  };
+  return {Extreme(c.b, Extreme(c.b, bound(0), c.operand(1), true), bound(2), false)};
+}
+
 constexpr Rule Unary(std::string_view name, Opcode opcode) { return {name, Plain, 1, 1, 0, opcode}; }
 constexpr Rule Binary(std::string_view name, Opcode opcode) { return {name, Plain, 2, 1, 0, opcode}; }
 
@@ -99,8 +125,8 @@ constexpr Rule kElementwiseRules[] = {
     Binary("stablehlo.atan2", kAtan2),
     Binary("stablehlo.complex", kComplex),
     Binary("stablehlo.divide", kDivide),
-    Binary("stablehlo.maximum", kMaximum),
-    Binary("stablehlo.minimum", kMinimum),
+    {"stablehlo.maximum", MaximumOrMinimum, 2, 1, 0, kMaximum},
+    {"stablehlo.minimum", MaximumOrMinimum, 2, 1, 0, kMinimum},
     Binary("stablehlo.multiply", kMultiply),
     Binary("stablehlo.or", kOr),
     Binary("stablehlo.power", kPower),
@@ -110,7 +136,7 @@ constexpr Rule kElementwiseRules[] = {
     Binary("stablehlo.shift_right_logical", kShiftRightLogical),
     Binary("stablehlo.subtract", kSubtract),
     Binary("stablehlo.xor", kXor),
-    {"stablehlo.clamp", Plain, 3, 1, 0, kClamp},
+    {"stablehlo.clamp", Clamp, 3, 1, 0, kClamp},
     {"stablehlo.select", Plain, 3, 1, 0, kSelect},
     {"stablehlo.compare", Compare, 2},
     {"stablehlo.convert", Convert, 1, 1, 0, kConvert},

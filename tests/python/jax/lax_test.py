@@ -161,6 +161,8 @@ class Elementwise(PluginTest):
                 ("select_n", lambda i, a, b, c: lax.select_n(i, a, b, c), I % 3, F, G, F * 2),
                 ("clamp", lambda x: lax.clamp(-0.5, x, 0.75), F),
                 ("clamp arrays", lax.clamp, F - 1, G, F + 1),
+                ("clamp complex", lambda x: lax.clamp(np.complex64(-0.5 + 1j), x, np.complex64(0.75 - 2j)), C),
+                ("clamp complex arrays", lax.clamp, C - 1, array(3, 4, seed=2, dtype=np.complex64), C + 1),
                 ("bitcast", lambda x: lax.bitcast_convert_type(x, np.int32), F),
                 ("bitcast narrower", lambda x: lax.bitcast_convert_type(x, np.uint8), F),
                 ("reduce_precision", lambda x: lax.reduce_precision(x, 5, 4), F),
