@@ -159,8 +159,8 @@ Tensor Softshrink(const Operand& x, double lambda) {
   const Setting width{x, "lambda", lambda};
   return Activation(lazy::ops::Softshrink, x, [&](Lowering& l, Op x) {
     const Op by = width(l, x), minus = l.b.Unary(hlo::kNegate, by);
-    // The result for NaN is 0, as in PyTorch.
-    const Op below = SelectOps(l, CompareOps(l, x, minus, Order::kLt), x + by, N(l, x, 0));
+    const Op inside = SelectOps(l, lazy::NanOps(l, x), x, N(l, x, 0));
+    const Op below = SelectOps(l, CompareOps(l, x, minus, Order::kLt), x + by, inside);
     return SelectOps(l, CompareOps(l, x, by, Order::kGt), x - by, below);
   });
 }

@@ -8,6 +8,7 @@
 #include "client/tensor/autograd/own_derivative.h"
 #include "client/tensor/ops/elementwise/elementwise.h"
 #include "client/tensor/ops/special/special_functions.h"
+#include "client/tensor/ops/special/special_series.h"
 
 namespace hlod {
 
@@ -139,9 +140,7 @@ Tensor Erf(const Operand& x) {
   return Unary(lazy::ops::Erf, x, [](Lowering& l, Op x) { return l.b.Unary(hlo::kErf, x); });
 }
 Tensor Erfc(const Operand& x) {
-  return Unary(lazy::ops::Erfc, x, [](Lowering& l, Op x) {
-    return InDouble(l, x, [](Lowering& l, Op x) { return N(l, x, 1) - l.b.Unary(hlo::kErf, x); });
-  });
+  return Unary(lazy::ops::Erfc, x, [](Lowering& l, Op x) { return InDouble(l, x, lazy::ErfcOps); });
 }
 Tensor Erfinv(const Operand& x) {
   return Unary(lazy::ops::Erfinv, x, [](Lowering& l, Op x) { return InDouble(l, x, lazy::ErfinvOps); });

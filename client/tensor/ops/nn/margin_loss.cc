@@ -87,7 +87,9 @@ Tensor GaussianNllLoss(const Tensor& x, const Tensor& target, const Tensor& vari
                    lazy::ListText(variance.dims()), lazy::ListText(x.dims()));
     }
   }
-  spread = Clamp(spread, Operand(eps));
+  // The gradient passes the bound, as in PyTorch: a variance below it can grow.
+  const Tensor missing = ClampMin(eps - spread, 0).Detach();
+  spread = spread + missing;
   Tensor loss = 0.5 * (Log(spread) + Square(x - target) / spread);
   if (full) loss = loss + 0.5 * std::log(2 * std::numbers::pi);
   return Reduced(loss, reduction);

@@ -230,5 +230,17 @@ TEST_F(Edges, TheLogarithmOfNdtrIsFlatFarRight) {
   ExpectNear(Curvatures(log_ndtr, x), curvatures, 1e-9);
 }
 
+TEST_F(Edges, TheTailOfErfcHasItsDigits) {
+  const auto erfc = [](const Tensor& x) { return Erfc(x); };
+  const std::vector<double> x = {-3, 0, 0.4, 0.6, 3, 6, 10, 26};
+  const std::vector<double> values = erfc(At(x)).ToVector<double>(), slopes = Slopes(erfc, x);
+  for (size_t i = 0; i < x.size(); ++i) {
+    EXPECT_NEAR(values[i] / std::erfc(x[i]), 1, 1e-13) << x[i];
+    EXPECT_NEAR(slopes[i] / (-2 / std::sqrt(pi) * std::exp(-x[i] * x[i])), 1, 1e-13) << x[i];
+  }
+  EXPECT_EQ(Erfc(FromValues<float>({6}, Dims{1}, device())).Item<float>(),
+            static_cast<float>(std::erfc(6.0)));
+}
+
 }  // namespace
 }  // namespace hlod

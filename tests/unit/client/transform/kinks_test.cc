@@ -129,6 +129,8 @@ std::map<std::string, Expression> ActivationsAndLosses() {
       {"Threshold(x, 1, 5)", [](const Tensors& x) { return Threshold(x[0], 1, 5); }},
       {"Hardshrink(x)", [](const Tensors& x) { return Hardshrink(x[0]); }},
       {"Softshrink(x)", [](const Tensors& x) { return Softshrink(x[0]); }},
+      {"GaussianNllLoss(x, 0, y)",
+       [](const Tensors& x) { return GaussianNllLoss(x[0], ZerosLike(x[0]), x[1]); }},
       {"L1Loss(x, y)", [](const Tensors& x) { return L1Loss(x[0], x[1]); }},
       {"SmoothL1Loss(x, y)", [](const Tensors& x) { return SmoothL1Loss(x[0], x[1]); }},
       {"HuberLoss(x, y)", [](const Tensors& x) { return HuberLoss(x[0], x[1]); }},

@@ -50,6 +50,8 @@ ROWS = [
     ("Normalize(x)", lambda x: torch.nn.functional.normalize(x, dim=0), [0, 0]),
     ("Nansum(x)", torch.nansum, [1, nan]),
     ("Nanmean(x)", torch.nanmean, [1, nan, 2]),
+    ("Softshrink(x)", F.softshrink, [-0.5, 0.5, 1, nan]),
+    ("GaussianNllLoss(x, 0, y)", lambda x, y: F.gaussian_nll_loss(x, torch.zeros(2), y), [0, 1e-3], [0, 1]),
     ("Norm(x, 1)", lambda x: torch.norm(x, 1), [2, -2, 0]),
     ("Norm(x, 1.5)", lambda x: torch.norm(x, 1.5), [0, 0]),
     ("Norm(x, 2)", lambda x: torch.norm(x, 2), [0, 0]),
