@@ -254,10 +254,6 @@ device::Violation HandleExecute(Session& session, const v1::Command& command, co
   request.deadline_us = static_cast<int64_t>(std::min<uint64_t>(message.deadline_us(), INT64_MAX));
   request.line = message.line();
   request.refused = refused;
-  if (message.has_launch()) {
-    request.refused.Update(
-        MakeError(ErrorKind::kUnimplemented, "This daemon runs no programs over several daemons yet."));
-  }
   AddArguments(session, message, request);
   device::Done done;
   if (message.profile()) {
