@@ -79,14 +79,6 @@ Op AlongMatrices(Lowering& l, Op numbers, Op like) {
 }
 Op TraceOf(Lowering& l, Op x) { return l.Reduce(hlo::kAdd, DiagonalOf(l, x), {RankOf(l, x) - 2}); }
 
-// Returns the factors L and U, with `least` in place of the numbers of U's diagonal that are smaller. `least`
-// is real and has the shape of `lu`.
-Op WithPivots(Lowering& l, Op lu, Op least) {
-  const Op small = l.b.Compare(l.b.Unary(hlo::kAbs, lu), least, Order::kLt);
-  const Op pivot = l.b.Binary(hlo::kAnd, AtDiagonal(l, lu, Order::kEq), small);
-  return SelectOps(l, pivot, l.Convert(least, l.type(lu)), lu);
-}
-
 // The inverse and the determinant of A, where P A = L U and `parity` is P's sign.
 struct Inverted {
   Op inverse, determinant;
@@ -117,7 +109,10 @@ Tangents OwnCofactors(const TangentArgs& c) {
   const Op greatest = l.Reduce(hlo::kMaximum, sizes, {RankOf(l, lu) - 2});
   const Op scale = SelectOps(l, CompareOps(l, greatest, 0, Order::kEq), N(l, greatest, 1), greatest);
   const Op least = AlongMatrices(l, scale * N(l, scale, std::sqrt(EpsilonOf(l, lu))), lu);
-  const Inverted of = InvertedOf(l, WithPivots(l, lu, least), c.x[3], c.x[4]);
+  const Op small = l.b.Compare(l.b.Unary(hlo::kAbs, lu), least, Order::kLt);
+  const Op pivot = l.b.Binary(hlo::kAnd, AtDiagonal(l, lu, Order::kEq), small);
+  const Op factors = SelectOps(l, pivot, l.Convert(least, l.type(lu)), lu);
+  const Inverted of = InvertedOf(l, factors, c.x[3], c.x[4]);
   const Op moved = ProductOf(l, of.inverse, c.t[1]);
   const Op traces = OnlyWhere(l, AtDiagonal(l, lu, Order::kEq), AlongMatrices(l, TraceOf(l, moved), lu));
   const Op slope = ProductOf(l, traces - moved, of.inverse);
@@ -131,8 +126,9 @@ Tangents OwnDeterminant(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op sign = c.x[0], lu = c.x[3], t = c.t[6];
   if (Count(l.dims(lu)) == 0) return Tangents(6);
-  const hlo::PrimitiveType real = l.type(l.b.Unary(hlo::kAbs, lu));
-  const Op factors = WithPivots(l, lu, l.Full(real, l.dims(lu), EpsilonOf(l, lu)));
+  const Op zero =
+      l.b.Binary(hlo::kAnd, AtDiagonal(l, lu, Order::kEq), CompareOps(l, lu, N(l, lu, 0), Order::kEq));
+  const Op factors = SelectOps(l, zero, N(l, lu, EpsilonOf(l, lu)), lu);
   const Op trace = TraceOf(l, SolvedByFactors(l, factors, RowsOf(l, t, c.x[4])));
   Tangents all(6);
   if (hlo::IsComplex(l.type(lu))) {

@@ -242,5 +242,20 @@ TEST_F(Edges, TheTailOfErfcHasItsDigits) {
             static_cast<float>(std::erfc(6.0)));
 }
 
+// The slopes of det and of its logarithm by a matrix of any scale: the adjugate's and the inverse's
+// transpose.
+TEST_F(Edges, SmallMatricesHaveTheirOwnDeterminants) {
+  for (const double scale : {1e-30, 1e-17, 1e-8, 1.0}) {
+    const std::vector<double> a = {3 * scale, scale, scale, 2 * scale};
+    const auto det = [](const Tensor& a) { return linalg::Det(a.View({2, 2})); };
+    const auto logdet = [](const Tensor& a) { return linalg::Logdet(a.View({2, 2})); };
+    std::vector<double> slopes = Slopes(det, a), logarithms = Slopes(logdet, a);
+    for (double& slope : slopes) slope /= scale;
+    for (double& slope : logarithms) slope *= 5 * scale;
+    ExpectNear(slopes, {2, -1, -1, 3}, 1e-12);
+    ExpectNear(logarithms, {2, -1, -1, 3}, 1e-12);
+  }
+}
+
 }  // namespace
 }  // namespace hlod
