@@ -164,9 +164,10 @@ class FftStep final : public Step {
     set_scratch_bytes(widened_ + (real() && !even() ? pairs_bytes(rows_ * length_) : 0));
     if (real() && even()) {
       roots_.emplace(length_);
-      constexpr int64_t kPairRootsMax = 1 << 16;
+      // Half of what a plan is charged for a step of a library (kLibraryStepBytes).
+      constexpr int64_t kPairRootsBytesMax = 4 << 10;
       const int64_t pairs = length_ / 4 + 1;
-      if (pairs <= kPairRootsMax) {
+      if (2 * pairs * static_cast<int64_t>(sizeof(T)) <= kPairRootsBytesMax) {
         pair_roots_.resize(static_cast<size_t>(2 * pairs));
         for (int64_t k = 0; k < pairs; ++k) {
           const Complex<T> root = (*roots_)[k];
