@@ -64,16 +64,15 @@ int Daemons::OrdinalOf(int device) const ABSL_NO_THREAD_SAFETY_ANALYSIS {
 
 absl::StatusOr<std::shared_ptr<Session>> Daemons::Owner(int device) {
   const size_t index = IndexOf(device);
-  if (index == 0) {
-    std::shared_ptr<Session> home = home_.lock();
-    if (home == nullptr) return SessionIsClosed();
-    return home;
-  }
+  // Held until after the lock is released: the destructor of the last session calls Release().
+  const std::shared_ptr<Session> home = home_.lock();
+  if (home == nullptr) return SessionIsClosed();
+  if (index == 0) return home;
   absl::MutexLock lock(&mu_);
   Daemon& daemon = daemons_[index];
   if (daemon.session != nullptr && daemon.session->status().ok()) return daemon.session;
   if (absl::Now() - daemon.failed < kPause) return daemon.failure;
-  absl::StatusOr<std::shared_ptr<Session>> opened = Open(daemon);
+  absl::StatusOr<std::shared_ptr<Session>> opened = Open(daemon, *home);
   if (opened.ok()) return daemon.session = *std::move(opened);
   daemon.failed = absl::Now();
   daemon.failure =
@@ -83,9 +82,7 @@ absl::StatusOr<std::shared_ptr<Session>> Daemons::Owner(int device) {
   return daemon.failure;
 }
 
-absl::StatusOr<std::shared_ptr<Session>> Daemons::Open(const Daemon& daemon) {
-  const std::shared_ptr<Session> home = home_.lock();
-  if (home == nullptr) return SessionIsClosed();
+absl::StatusOr<std::shared_ptr<Session>> Daemons::Open(const Daemon& daemon, const Session& home) {
   ASSIGN_OR_RETURN(std::unique_ptr<Connector> connector, reach_(daemon.address));
   SessionOptions options = *options_;
   options.daemons = shared_from_this();
@@ -103,7 +100,7 @@ absl::StatusOr<std::shared_ptr<Session>> Daemons::Open(const Daemon& daemon) {
         daemon.address, there.rank(), there.name(), session->own_devices(), daemon.rank, cluster_,
         daemon.devices);
   }
-  if (home->step != 0) RETURN_IF_ERROR(MarkStep(*session, home->step, {}));
+  if (home.step != 0) RETURN_IF_ERROR(MarkStep(*session, home.step, {}));
   return session;
 }
 

@@ -72,7 +72,7 @@ class Daemons : public std::enable_shared_from_this<Daemons> {
     absl::Time failed = absl::InfinitePast();
   };
   size_t IndexOf(int device) const;
-  absl::StatusOr<std::shared_ptr<Session>> Open(const Daemon& daemon);
+  absl::StatusOr<std::shared_ptr<Session>> Open(const Daemon& daemon, const Session& home);
 
   const Reach reach_;
   const std::unique_ptr<const SessionOptions> options_;
