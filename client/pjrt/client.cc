@@ -7,9 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
-
 #include "client/pjrt/entry.h"
+#include "client/runtime/observe/warnings.h"
 #include "client/runtime/preflight/abstract_session.h"
 #include "client/runtime/session/session.h"
 #include "common/base/system/deadlock_detection.h"
@@ -80,6 +81,15 @@ struct Clients {
   }
 };
 
+// Says once in the process that a daemon was started for it. `session` is one with any daemon.
+void SayIfPrivate(const runtime::Session& session) {
+  if (!session.connector().address().starts_with("fd:")) return;
+  runtime::Warn(absl::StrFormat(
+      "this process has started a private daemon with %d devices, which ends with it; $HLOD_ADDRESS names a "
+      "running one.",
+      session.daemon().devices.size()));
+}
+
 // Returns the version of the daemon's program. It leaves out the id of the daemon's process, because
 // frameworks make the version a part of the names under which they keep programs for later processes.
 std::string VersionOf(std::string_view daemon) { return std::string(daemon.substr(0, daemon.find(" pid "))); }
@@ -94,6 +104,7 @@ absl::StatusOr<Client*> Client::Create(absl::Span<const abi::NamedValue> options
                                              : hlod::Client::Connect(read.connect));
   if (runtime::AbstractSession* const abstract = runtime.internal_session()->options().abstract.get())
     abstract->OfAFramework();
+  else SayIfPrivate(*runtime.internal_session());
   auto client = std::make_shared<Client>(std::move(runtime));
   absl::MutexLock lock(&Clients::Get().mu);
   return Clients::Get().list.emplace_back(std::move(client)).get();

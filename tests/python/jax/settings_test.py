@@ -23,6 +23,12 @@ class Settings(unittest.TestCase):
         self.assertEqual(run()[0], "3.0")
         self.assertEqual(run("import jax; print(len(jax.devices()))", HLOD_DEVICES="3")[0], "3")
 
+    def test_a_private_daemon_is_announced_once(self):
+        program = "import jax, jax.extend; jax.numpy.ones(3).sum(); jax.extend.backend.clear_backends(); jax.numpy.ones(3).sum()"
+        line = "hlod: this process has started a private daemon with 2 devices, which ends with it; $HLOD_ADDRESS names a running one."
+        self.assertEqual(run(program, HLOD_DEVICES="2")[1].splitlines().count(line), 1)
+        self.assertNotIn("private daemon", run(program, HLOD_WARNINGS="0")[1])
+
     def test_the_plugin(self):
         with tempfile.NamedTemporaryFile(suffix=".so") as file:
             file.write(b"not a library, but a text that is long enough for the header of one")
