@@ -23,6 +23,9 @@ ENTRY main {
   ASSERT_TRUE(session.Await(last).ok());
 }
 
+// The most programs that stay: eviction is due once a quarter of the bound has been freed.
+int64_t WithRest(int64_t most) { return most + most / 4; }
+
 int64_t Programs(Devices& devices) { return static_cast<int64_t>(devices.executables().List().size()); }
 
 TEST(UnheldPrograms, OfAnEndedSessionAreEvicted) {
@@ -34,7 +37,7 @@ TEST(UnheldPrograms, OfAnEndedSessionAreEvicted) {
     CompileMany(session, static_cast<int>(most) + 20);
     EXPECT_TRUE(Eventually([&] { return Programs(*devices) == most + 20; }));
   }
-  EXPECT_TRUE(Eventually([&] { return Programs(*devices) == most; })) << Programs(*devices);
+  EXPECT_TRUE(Eventually([&] { return Programs(*devices) <= WithRest(most); })) << Programs(*devices);
 }
 
 TEST(UnheldPrograms, ThatASessionHasFreedAreEvicted) {
@@ -47,7 +50,7 @@ TEST(UnheldPrograms, ThatASessionHasFreedAreEvicted) {
   for (Handle handle = 1; handle <= static_cast<Handle>(2 * most); ++handle) handles.push_back(handle);
   const CommandRef command = session.Next();
   EXPECT_TRUE(session.session_device->Free(command, handles, session.Keep(command.id)).ok());
-  EXPECT_TRUE(Eventually([&] { return Programs(*devices) == most; })) << Programs(*devices);
+  EXPECT_TRUE(Eventually([&] { return Programs(*devices) <= WithRest(most); })) << Programs(*devices);
 }
 
 }  // namespace
