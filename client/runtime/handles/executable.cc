@@ -269,7 +269,7 @@ absl::StatusOr<std::shared_ptr<ExecutableState>> OnDaemonOf(const std::shared_pt
     if (other == owner) continue;
     return MakeError(ErrorKind::kUnimplemented,
                      absl::StrFormat("%s is to run on devices %d and %d, which are of different daemons; "
-                                     "programs of several participants run on the devices of one daemon yet.",
+                                     "the participants of a program must be on devices of one daemon.",
                                      state->name, devices[0], device));
   }
   return owner == state->session ? state : state->On(owner, caller);
