@@ -1,4 +1,4 @@
-// The page of promises names the tests that hold them: each name is a test's.
+// The pages of promises and of threats name the tests that hold them: each name is a test's.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -26,12 +26,14 @@ std::set<std::string> TestNames() {
 
 TEST(PagesOfPromises, NameTestsThatExist) {
   static const std::regex name(R"(`([A-Z]\w+\.[A-Z]\w+)`)");
-  const std::string page = ReadAll(SourceDir() / "server/PROMISES.md");
   const std::set<std::string> tests = TestNames();
   size_t named = 0;
-  for (std::sregex_iterator it(page.begin(), page.end(), name); it != std::sregex_iterator(); ++it, ++named)
-    EXPECT_EQ(tests.count((*it)[1]), 1u) << "server/PROMISES.md names " << (*it)[1] << ", which is no test";
-  EXPECT_GE(named, 50u);
+  for (const char* const file : {"server/PROMISES.md", "server/THREATS.md"}) {
+    const std::string page = ReadAll(SourceDir() / file);
+    for (std::sregex_iterator it(page.begin(), page.end(), name); it != std::sregex_iterator(); ++it, ++named)
+      EXPECT_EQ(tests.count((*it)[1]), 1u) << file << " names " << (*it)[1] << ", which is no test";
+  }
+  EXPECT_GE(named, 60u);
 }
 
 }  // namespace
