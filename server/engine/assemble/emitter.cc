@@ -2,6 +2,8 @@
 // once.
 #include "server/engine/assemble/emitter.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "common/base/system/cpu.h"
@@ -289,6 +291,26 @@ bool Emitter::FoldColumns(const Extent& extent) {
   return true;
 }
 
+// The processor executes only a few vectors ahead when each takes tens of instructions, and its own
+// prefetchers begin anew on every page. On Zen 3, exponentials of 4 million elements take 3.5 ms without
+// this, and 2.3 with it. Not for AVX-512, where this was not measured.
+void Emitter::FetchAhead(int vector) {
+  constexpr int64_t kAheadBytes = 2048, kLineBytes = 64;
+  if (!slot_.streams() || l_.avx512()) return;
+  for (size_t i = 0; i < operands_.size(); ++i) {
+    const TileKernel::Operand& operand = operands_[i];
+    const bool in_order = operand.kind == OperandKind::kInput ||
+                          (operand.kind == OperandKind::kRead && operand.form == ReadForm::kDense);
+    const bool begins_line = vector * l_.count() * operand.width % kLineBytes == 0;
+    if (!in_order || !begins_line) continue;
+    // Of columns, only a strip is read before the next row.
+    const bool strips = slot_.form() == KernelForm::kColumns && row_ != 0;
+    const int64_t ahead = strips ? std::max(operand.step, kAheadBytes) : kAheadBytes;
+    const auto shift = static_cast<uint32_t>(std::countr_zero(static_cast<uint32_t>(operand.width)));
+    cc_.prefetcht0(x86::ptr(pointers_[i], index_, shift, static_cast<int32_t>(ahead)));
+  }
+}
+
 void Emitter::Advance() {
   for (const Counter& counter : counters_)
     cc_.emit(Inst::kIdVpaddd, counter.numbers.operand, counter.numbers.operand, counter.step.operand);
@@ -304,6 +326,7 @@ bool Emitter::EmitWhole() {
   cc_.cmp(index_, end);
   cc_.jge(rest);
   cc_.bind(loop);
+  FetchAhead(0);
   if (!Body({}) || !Fold({}, 0)) return false;
   Advance();
   cc_.cmp(index_, end);
@@ -323,6 +346,7 @@ bool Emitter::EmitTileLoop(const x86::Gp& whole_end) {
   for (const auto& fold : folds_) fold->BeginTile();
   cc_.bind(loop);
   for (int vector = 0; vector * l_.count() < Folding::kUnit; ++vector) {
+    FetchAhead(vector);
     if (!Body({}) || !Fold({}, static_cast<size_t>(vector))) return false;
     Advance();
   }

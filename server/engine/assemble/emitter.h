@@ -61,6 +61,9 @@ class Emitter {
   void Count(size_t operand);
   void Copy(const Num& from, const Num& to);
   bool Body(const Extent& extent);
+  // Fetches inputs of a later vector into the first-level cache; `vector` is the number of the vector in its
+  // unit.
+  void FetchAhead(int vector);
   // Goes on to the next vector.
   void Advance();
   bool EmitWhole();

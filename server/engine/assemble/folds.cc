@@ -289,10 +289,99 @@ class VectorFolding final : public Folding {
   Mask nan_;
 };
 
+// Minima and maxima of floats with AVX2: the instruction's, which leaves NaNs out and keeps the first of
+// several zeros, beside a mask of NaNs and the signs of all elements. A greatest number that is zero is -0
+// only if all signs are set, a least one if any is.
+class ExtremeFolding final : public Folding {
+ public:
+  ExtremeFolding(Lanes& lanes, const KernelFold& fold)
+      : l_(lanes), greatest_(fold.op == FoldOp::kMaximum), wide_(fold.carrier == Carrier::kF64) {}
+
+  bool in_order() const override { return false; }
+
+  void Begin(const x86::Gp& accumulator) override {
+    accumulator_ = accumulator;
+    best_ = l_.NewNum(wide_);
+    signs_ = l_.NewNum(wide_);
+    l_.cc().emit(wide_ ? Inst::kIdVbroadcastsd : Inst::kIdVbroadcastss, best_.operand, At());
+    Set(signs_, best_);
+    nan_ = l_.NewMask();
+    Set(Of(nan_), Of(l_.Unordered(best_)));
+  }
+
+  void Whole(const Lane& lane, size_t) override {
+    for (size_t i = 0; i < (wide_ ? 2 : 1); ++i) {
+      const Num value = l_.InRegister(lane.part[i]);
+      Set(best_, Better(value, best_));
+      Set(signs_, Joined(signs_, value));
+      Set(Of(nan_), l_.Or(Of(nan_), Of(l_.Unordered(value))));
+    }
+  }
+  void Part(const Lane& lane, const Extent& extent) override {
+    for (size_t i = 0; i < (wide_ ? 2 : 1); ++i) {
+      const Num value = l_.InRegister(lane.part[i]);
+      const Mask within = wide_ ? l_.HalfOf(extent.mask, i == 1) : extent.mask;
+      Set(best_, l_.Select(within, Better(value, best_), best_));
+      Set(signs_, l_.Select(within, Joined(signs_, value), signs_));
+      Set(Of(nan_), l_.Or(Of(nan_), l_.And(Of(l_.Unordered(value)), Of(within))));
+    }
+  }
+
+  void End() override {
+    x86::Compiler& cc = l_.cc();
+    Num best = best_, signs = signs_;
+    for (int bytes = l_.bytes() / 2; bytes >= (wide_ ? 8 : 4); bytes /= 2) {
+      best = Better(best, UpperAvx2(best, bytes));
+      signs = Joined(signs, UpperAvx2(signs, bytes));
+    }
+    const uint64_t sign = wide_ ? uint64_t{1} << 63 : uint64_t{1} << 31;
+    const Num zero = l_.And(signs, l_.Bits(sign, wide_));
+    best = l_.Select(l_.Compare(Order::kEq, best, l_.Bits(0, wide_)), zero, best);
+    const x86::Gp any = cc.newUInt32();
+    cc.vmovmskps(any, nan_.v);
+    const asmjit::Label ordered = cc.newLabel();
+    const Num result = l_.NewNum(wide_);
+    Set(result, best);
+    cc.test(any, any);
+    cc.jz(ordered);
+    Set(result, l_.InRegister(l_.Bits(wide_ ? uint64_t{0x7ff8} << 48 : 0x7fc00000, wide_)));
+    cc.bind(ordered);
+    cc.emit(wide_ ? Inst::kIdVmovsd : Inst::kIdVmovss, At(), Lanes::Reg(result).xmm());
+  }
+
+ private:
+  x86::Mem At() const { return x86::ptr(accumulator_, 0, wide_ ? 8 : 4); }
+  Num Of(const Mask& mask) { return {&l_, wide_, mask.v}; }
+  void Set(const Num& to, const Num& from) { l_.cc().emit(Inst::kIdVmovaps, to.operand, from.operand); }
+  // Returns b where a is NaN.
+  Num Better(const Num& a, const Num& b) const { return greatest_ ? PlainMax(a, b) : PlainMin(a, b); }
+  Num Joined(const Num& a, const Num& b) { return greatest_ ? l_.And(a, b) : l_.Or(a, b); }
+  // Returns the part of a vector that begins at `bytes`, at its beginning.
+  Num UpperAvx2(const Num& a, int bytes) {
+    constexpr int kUpperHalf = 0x4e, kUpperQuarter = 0xb1;
+    const Num out = l_.NewNum(wide_);
+    const x86::Vec from = Lanes::Reg(a), to = Lanes::Reg(out);
+    if (bytes == 16) l_.cc().vextractf128(to.xmm(), from.ymm(), 1);
+    else
+      l_.cc().emit(Inst::kIdVpshufd, to.xmm(), from.xmm(),
+                   asmjit::Imm(bytes == 8 ? kUpperHalf : kUpperQuarter));
+    return out;
+  }
+
+  Lanes& l_;
+  const bool greatest_, wide_;
+  x86::Gp accumulator_;
+  Num best_, signs_;
+  Mask nan_;
+};
+
 }  // namespace
 
 std::unique_ptr<Folding> MakeFolding(Lanes& lanes, const KernelFold& fold) {
   if (IsComplexCarrier(fold.carrier) || fold.carrier == Carrier::kPred) return nullptr;
+  const bool extreme = fold.op == FoldOp::kMaximum || fold.op == FoldOp::kMinimum;
+  if (extreme && IsFloatCarrier(fold.carrier) && !lanes.avx512())
+    return std::make_unique<ExtremeFolding>(lanes, fold);
   if (FoldsInDouble(fold.op, fold.carrier)) return std::make_unique<DoubleFolding>(lanes, fold.op, fold.carrier);
   return std::make_unique<VectorFolding>(lanes, fold);
 }

@@ -48,7 +48,7 @@ void AddInstruction(const TileProgram& program, const TileProgram::Instruction& 
 Digest DigestOf(const KernelSlot& slot, bool past_caches) {
   const TileProgram& program = slot.program();
   Text text;
-  text.Add(BestCpuLevel(), past_caches, slot.form(), slot.count() == 1, program.kernel_row());
+  text.Add(BestCpuLevel(), past_caches, slot.form(), slot.count() == 1, slot.streams(), program.kernel_row());
   text.Add(slot.folds().size(), program.values().size(), program.views().size(), program.prologue().size());
   for (const KernelFold& fold : slot.folds()) text.Add(fold.kept, fold.op, fold.carrier);
   for (const TileProgram::Value& value : program.values()) {

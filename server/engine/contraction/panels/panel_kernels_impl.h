@@ -85,11 +85,22 @@ HLOD_PANEL_INLINE void StoreFirst(Vector<T> vector, T* to, int count) {
     _mm512_mask_storeu_pd(to, static_cast<__mmask8>((1u << count) - 1), (__m512d)vector);
   }
 #elif HLOD_PANEL_BYTES == 32
-  if constexpr (sizeof(T) == 4) {
-    _mm256_maskstore_ps(to, FirstFloats(count), (__m256)vector);
-  } else {
-    _mm256_maskstore_pd(to, FirstDoubles(count), (__m256d)vector);
+  // A masked store is microcode on some processors (on Zen 3, twelve cycles): stores each power of two
+  // instead.
+  __m128 part = _mm256_castps256_ps128((__m256)vector);
+  const int bytes = count * static_cast<int>(sizeof(T));
+  char* at = reinterpret_cast<char*>(to);
+  if (bytes & 16) {
+    _mm_storeu_ps(reinterpret_cast<float*>(at), part);
+    part = _mm256_extractf128_ps((__m256)vector, 1);
+    at += 16;
   }
+  if (bytes & 8) {
+    _mm_storel_pi(reinterpret_cast<__m64*>(at), part);
+    part = _mm_movehl_ps(part, part);
+    at += 8;
+  }
+  if (bytes & 4) _mm_store_ss(reinterpret_cast<float*>(at), part);
 #else
   for (int i = 0; i < count; ++i) to[i] = vector[i];
 #endif
@@ -189,10 +200,11 @@ HLOD_PANEL_INLINE __m256 LoadEight(const hlo::F16* from) {
 }
 
 // Writes the transpose of eight rows, of which the first `rows` exist and the others are zeros, to the first
-// `width` columns of `to`.
+// `width` columns of `to`. With `spills`, whose rows are neighbours, other columns of these eight rows are
+// written before their own.
 template <typename From>
 HLOD_PANEL_INLINE void TurnEight(const From* from, int64_t lane_stride, int64_t rows, float* to,
-                                 int64_t to_stride, int width) {
+                                 int64_t to_stride, int width, bool spills) {
   __m256 a[8], b[8];
 #pragma GCC unroll 8
   for (int i = 0; i < 8; ++i) a[i] = i < rows ? LoadEight(from + i * lane_stride) : _mm256_setzero_ps();
@@ -215,10 +227,14 @@ HLOD_PANEL_INLINE void TurnEight(const From* from, int64_t lane_stride, int64_t 
   }
 #pragma GCC unroll 8
   for (int i = 0; i < 8; ++i) {
-    if (width == 8) {
+    if (width == 8 || (spills && i * width + 8 <= 8 * width)) {
       _mm256_storeu_ps(to + i * to_stride, b[i]);
     } else {
+#if HLOD_PANEL_BYTES == 32
+      StoreFirst<float>((Vector<float>)b[i], to + i * to_stride, width);
+#else
       _mm256_maskstore_ps(to + i * to_stride, FirstFloats(width), b[i]);
+#endif
     }
   }
 }
@@ -235,7 +251,8 @@ HLOD_PANEL_INLINE int64_t PackLanes([[maybe_unused]] const From* from,
     for (; k + 8 <= source.depth; k += 8) {
       for (int64_t l = 0; l < width; l += 8)
         TurnEight(from + l * source.lane_stride + k, source.lane_stride, source.lanes - l,
-                  panel + k * width + l, width, static_cast<int>(std::min<int64_t>(8, width - l)));
+                  panel + k * width + l, width, static_cast<int>(std::min<int64_t>(8, width - l)),
+                  HLOD_PANEL_BYTES == 32 && width < 8);
     }
   }
 #endif
