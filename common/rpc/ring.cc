@@ -1,0 +1,220 @@
+// Two rings of bytes. A record is a header of eight bytes, the message, and padding to a multiple of eight;
+// it may continue at the start of the ring.
+//
+//   head 40, tail 16, ring of 32 bytes:  [ 32..40 | free, 40..48 | 16..24 | 24..32 ]
+#include "common/rpc/ring.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <ctime>
+#include <string_view>
+#include <thread>
+
+#include "common/base/errors/status.h"
+
+namespace hlod::rpc {
+namespace {
+
+struct RecordHeader {
+  uint32_t bytes = 0;
+  uint32_t kind = 0;
+};
+constexpr uint32_t kRecordMessage = 1, kRecordElsewhere = 2;
+constexpr size_t kHeaderBytes = sizeof(RecordHeader);
+static_assert(kHeaderBytes == 8);
+
+// The time for which a reader looks for a record before it sleeps: about that of a wake-up, which it saves. A
+// longer one takes the core from those who would work.
+constexpr std::chrono::nanoseconds kSpin{4000};
+constexpr int kLooksPerClock = 16;
+constexpr int kLuckMax = 16, kRest = 16;
+// A peer that wakes the reader again and again without a record is slowed down to one wake-up per kCalm.
+constexpr int kEmptyWakesMax = 32;
+constexpr std::chrono::milliseconds kCalm{1};
+
+size_t PaddedRecord(size_t bytes) { return (bytes + kHeaderBytes - 1) / kHeaderBytes * kHeaderBytes; }
+
+void Relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// The futexes are not private: the other process uses them at another address.
+void FutexWait(std::atomic<uint32_t>& word, uint32_t value, std::chrono::microseconds timeout) {
+  const timespec limit = {.tv_sec = static_cast<time_t>(timeout.count() / 1'000'000),
+                          .tv_nsec = static_cast<long>(timeout.count() % 1'000'000 * 1000)};
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAIT, value, &limit, nullptr, 0);
+}
+void FutexWake(std::atomic<uint32_t>& word) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+void WakeReader(std::atomic<uint32_t>& asleep) {
+  if (asleep.load(std::memory_order_seq_cst) == 0) return;
+  if (asleep.exchange(0, std::memory_order_seq_cst) != 0) FutexWake(asleep);
+}
+
+absl::Status BrokenRing(std::string_view what, uint64_t value) {
+  return DataLoss("The ring in shared memory is broken: %s (%d).", what, value);
+}
+
+}  // namespace
+
+RingPair::RingPair(absl::Span<std::byte> memory) {
+  static_assert(std::has_single_bit(kRingBytes) && 2 * sizeof(RingPositions) <= 4096);
+  auto* const positions = reinterpret_cast<RingPositions*>(memory.data());
+  to_daemon = {positions, memory.subspan(4096, kRingBytes)};
+  to_client = {positions + 1, memory.subspan(4096 + kRingBytes, kRingBytes)};
+}
+
+// -----------------------------------------------------------------------------------------------------------
+// writing
+
+absl::StatusOr<size_t> RingWriter::Free(size_t wanted) {
+  const size_t capacity = place_.bytes.size();
+  if (capacity - static_cast<size_t>(head_ - known_tail_) < wanted) {
+    const uint64_t tail = place_.positions->tail.load(std::memory_order_acquire);
+    // The tail only grows, up to the head. The comparison is of differences, which do not overflow.
+    if (tail - known_tail_ > head_ - known_tail_) return BrokenRing("its reader's position is wrong", tail);
+    known_tail_ = tail;
+  }
+  return capacity - static_cast<size_t>(head_ - known_tail_);
+}
+
+void RingWriter::Copy(const std::byte* from, size_t bytes) {
+  const size_t at = static_cast<size_t>(head_) & (place_.bytes.size() - 1);
+  const size_t first = std::min(bytes, place_.bytes.size() - at);
+  if (first > 0) std::memcpy(place_.bytes.data() + at, from, first);
+  if (bytes > first) std::memcpy(place_.bytes.data(), from + first, bytes - first);
+  head_ += bytes;
+}
+
+void RingWriter::Publish() {
+  place_.positions->head.store(head_, std::memory_order_seq_cst);
+  WakeReader(place_.positions->asleep);
+}
+
+absl::StatusOr<bool> RingWriter::Write(absl::Span<const absl::Span<const std::byte>> parts) {
+  size_t bytes = 0;
+  for (const absl::Span<const std::byte> part : parts) bytes += part.size();
+  if (bytes > place_.bytes.size()) return false;
+  const size_t wanted = kHeaderBytes + PaddedRecord(bytes) + kHeaderBytes;  // The last for WriteElsewhere.
+  ASSIGN_OR_RETURN(const size_t free, Free(wanted));
+  if (free < wanted) return false;
+  const uint64_t end = head_ + kHeaderBytes + PaddedRecord(bytes);
+  const RecordHeader header = {static_cast<uint32_t>(bytes), kRecordMessage};
+  Copy(reinterpret_cast<const std::byte*>(&header), sizeof(header));
+  for (const absl::Span<const std::byte> part : parts) Copy(part.data(), part.size());
+  head_ = end;
+  Publish();
+  return true;
+}
+
+absl::Status RingWriter::WriteElsewhere() {
+  ASSIGN_OR_RETURN(const size_t free, Free(kHeaderBytes));
+  if (free < kHeaderBytes) return BrokenRing("there is no room for its last record", free);
+  const RecordHeader header = {0, kRecordElsewhere};
+  Copy(reinterpret_cast<const std::byte*>(&header), sizeof(header));
+  Publish();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> RingWriter::IsHalfFree() {
+  const size_t half = place_.bytes.size() / 2;
+  ASSIGN_OR_RETURN(const size_t free, Free(half));
+  return free >= half;
+}
+
+// -----------------------------------------------------------------------------------------------------------
+// reading
+
+absl::StatusOr<RingReader::Got> RingReader::Read(std::string& message) {
+  const size_t capacity = place_.bytes.size();
+  if (known_head_ == tail_) {
+    const uint64_t head = place_.positions->head.load(std::memory_order_acquire);
+    if (head == tail_) return Got::kNothing;
+    if (head - tail_ > capacity) return BrokenRing("its writer's position is wrong", head);
+    known_head_ = head;
+  }
+  const auto there = static_cast<size_t>(known_head_ - tail_);
+  if (there < kHeaderBytes) return BrokenRing("it ends within a record", there);
+  const auto copy = [this, capacity](std::byte* to, uint64_t position, size_t bytes) {
+    const size_t at = static_cast<size_t>(position) & (capacity - 1);
+    const size_t first = std::min(bytes, capacity - at);
+    if (first > 0) std::memcpy(to, place_.bytes.data() + at, first);
+    if (bytes > first) std::memcpy(to + first, place_.bytes.data(), bytes - first);
+  };
+  RecordHeader header;
+  copy(reinterpret_cast<std::byte*>(&header), tail_, sizeof(header));
+  Got got = Got::kElsewhere;
+  if (header.kind == kRecordMessage) {
+    if (header.bytes > there - kHeaderBytes || PaddedRecord(header.bytes) > there - kHeaderBytes)
+      return BrokenRing("a record is larger than what was written", header.bytes);
+    message.resize(header.bytes);
+    copy(reinterpret_cast<std::byte*>(message.data()), tail_ + kHeaderBytes, header.bytes);
+    tail_ += kHeaderBytes + PaddedRecord(header.bytes);
+    got = Got::kMessage;
+  } else if (header.kind == kRecordElsewhere && header.bytes == 0) {
+    tail_ += kHeaderBytes;
+  } else {
+    return BrokenRing("a record is of no known kind", header.kind);
+  }
+  place_.positions->tail.store(tail_, std::memory_order_release);
+  return got;
+}
+
+bool RingReader::Wait(std::chrono::microseconds timeout) {
+  if (HasRecord()) return true;
+  if (Spin() || timeout.count() <= 0) return HasRecord();
+  return Sleep(timeout);
+}
+
+bool RingReader::Spin() {
+  // On one core, or beside busy neighbours, the writer may not run before this thread sleeps.
+  if (luck_ <= 0 && ++resting_ < kRest) return false;
+  resting_ = 0;
+  const auto end = std::chrono::steady_clock::now() + kSpin;
+  do {
+    for (int i = 0; i < kLooksPerClock; ++i) {
+      if (HasRecord()) {
+        luck_ = std::min(kLuckMax, luck_ + 4);
+        return true;
+      }
+      Relax();
+    }
+    if (interrupted_.load(std::memory_order_relaxed)) return false;
+  } while (std::chrono::steady_clock::now() < end);
+  luck_ = std::max(0, luck_ - 1);
+  return false;
+}
+
+bool RingReader::Sleep(std::chrono::microseconds timeout) {
+  std::atomic<uint32_t>& asleep = place_.positions->asleep;
+  asleep.store(1, std::memory_order_seq_cst);
+  const bool awake = place_.positions->head.load(std::memory_order_seq_cst) != tail_ ||
+                     interrupted_.load(std::memory_order_seq_cst);
+  const auto start = std::chrono::steady_clock::now();
+  if (!awake) FutexWait(asleep, 1, timeout);
+  asleep.store(0, std::memory_order_relaxed);
+  if (HasRecord() || interrupted_.exchange(false, std::memory_order_seq_cst)) {
+    empty_wakes_ = 0;
+  } else if (std::chrono::steady_clock::now() - start < std::min<std::chrono::microseconds>(timeout, kCalm) &&
+             ++empty_wakes_ >= kEmptyWakesMax) {
+    std::this_thread::sleep_for(kCalm);
+  }
+  return HasRecord();
+}
+
+void RingReader::Interrupt() {
+  interrupted_.store(true, std::memory_order_seq_cst);
+  WakeReader(place_.positions->asleep);
+}
+
+}  // namespace hlod::rpc
