@@ -1,6 +1,8 @@
 // Derivatives of reductions, reduce-windows and select-and-scatter.
 #include <algorithm>
 
+#include "absl/functional/function_ref.h"
+#include "client/tensor/ops/elementwise/elementwise.h"
 #include "client/tensor/ops/shape/movement.h"
 #include "client/transform/autodiff/rules.h"
 #include "client/transform/rules/reducer.h"
@@ -108,23 +110,51 @@ int64_t PositionsOf(const hlo::Window& window) {
   return count;
 }
 
+// Returns which windows have an element of an array with dimensions `from` at a position, as bits in `to`;
+// null where all have. The others have padding there.
+Op HaveElement(Lowering& l, const Dims& from, const hlo::Window& window, const Dims& position,
+               const Dims& to) {
+  Op have;
+  for (size_t i = 0; i < window.size(); ++i) {
+    const hlo::WindowDimension& w = window[i];
+    const int64_t first = position[i] * w.window_dilation - w.padding_low;
+    if (w.base_dilation == 1 && first >= 0 && first + (to[i] - 1) * w.stride < from[i]) continue;
+    const Op place = IndexIota(l, {to[i]}, 0) * l.Number(hlo::kS64, w.stride) + l.Number(hlo::kS64, first);
+    Op inside = l.b.Binary(hlo::kAnd, CompareOps(l, place, 0, Order::kGe),
+                           CompareOps(l, place, DilatedSize(from[i], w.base_dilation), Order::kLt));
+    if (w.base_dilation > 1) {
+      const Op between = l.b.Binary(hlo::kRemainder, place, l.Full(hlo::kS64, {to[i]}, w.base_dilation));
+      inside = l.b.Binary(hlo::kAnd, inside, CompareOps(l, between, 0, Order::kEq));
+    }
+    inside = l.b.Broadcast(inside, to, {static_cast<int64_t>(i)});
+    have = IsZero(have) ? inside : l.b.Binary(hlo::kAnd, have, inside);
+  }
+  return have;
+}
+
 // The element that each window selects, and the element of t at the same position.
 struct Selected {
   Op value, of_t;
 };
 // Finds the selected elements, one position of the windows after another: the best element so far is kept
-// where (best `stays` next) is true. x is padded with `init`. `to` has the dimensions of the result, an
-// element per window.
-Selected AtSelected(Lowering& l, Op given, Op init, Op t_given, const hlo::Window& window, const Dims& to,
-                    Order stays) {
+// where stays(best, next) is true. Padding is never selected: a window that has nothing else selects
+// `outside`, and 0 of t. `to` has the dimensions of the result, an element per window.
+Selected AtSelected(Lowering& l, Op given, Op outside, Op t_given, const hlo::Window& window, const Dims& to,
+                    absl::FunctionRef<Op(Op, Op)> stays) {
   static_cast<void>(PositionsOf(window));
-  const Op x = Padded(l, given, init, window);
+  const Op x = Padded(l, given, outside, window);
   const Op t = Padded(l, t_given, l.Number(l.type(t_given), 0), window);
+  const auto either = [&](hlo::Opcode opcode, Op a, Op b) { return l.b.Binary(opcode, a, b); };
   Dims position(window.size(), 0);
   Selected best = {AtPosition(l, x, window, position, to), AtPosition(l, t, window, position, to)};
+  Op found = HaveElement(l, l.dims(given), window, position, to);
   while (Next(position, window)) {
     const Op other = AtPosition(l, x, window, position, to);
-    const Op stay = l.b.Compare(best.value, other, stays);
+    const Op here = HaveElement(l, l.dims(given), window, position, to);
+    Op stay = stays(best.value, other);
+    if (!IsZero(found)) stay = either(hlo::kAnd, found, stay);
+    if (!IsZero(here)) stay = either(hlo::kOr, stay, l.b.Unary(hlo::kNot, here));
+    if (!IsZero(found)) found = IsZero(here) ? here : either(hlo::kOr, found, here);
     best.of_t = l.b.Select(stay, best.of_t, AtPosition(l, t, window, position, to));
     best.value = l.b.Select(stay, best.value, other);
   }
@@ -132,14 +162,17 @@ Selected AtSelected(Lowering& l, Op given, Op init, Op t_given, const hlo::Windo
 }
 
 // Returns the tangent of a maximum or minimum over windows of one array: that of the first of equal elements,
-// or 0 where the initial value is beyond all of them.
+// that of the last NaN, or 0 where the initial value is beyond all elements. PyTorch's max_pool.
 Op ExtremeInWindows(const TangentArgs& c, const hlo::Window& window, bool maximum) {
   Lowering& l = c.l;
-  const Selected best =
-      AtSelected(l, c.x[0], c.x[1], c.t[0], window, c.shape.dims, maximum ? Order::kGe : Order::kLe);
+  const Order beyond = maximum ? Order::kGt : Order::kLt;
+  const auto stays = [&](Op best, Op other) {
+    const Op next = l.b.Binary(hlo::kOr, l.b.Compare(other, best, beyond), NanOps(l, other));
+    return l.b.Unary(hlo::kNot, next);
+  };
+  const Selected best = AtSelected(l, c.x[0], c.x[1], c.t[0], window, c.shape.dims, stays);
   const Op init = l.b.Broadcast(c.x[1], c.shape.dims, {});
-  const Op beyond = l.b.Compare(init, best.value, maximum ? Order::kGt : Order::kLt);
-  return l.b.Select(beyond, Zeros(l, c.shape), best.of_t);
+  return l.b.Select(l.b.Compare(init, best.value, beyond), Zeros(l, c.shape), best.of_t);
 }
 
 // Differentiates by the reducer itself: combines the positions of each window, beginning with the initial
@@ -226,11 +259,9 @@ Cotangents TSelectAndScatter(const TransposeArgs& c) {
   const PrimitiveType type = l.type(c.x[0]);
   const Op outside =
       l.graph.op(l.graph.Constant(NeutralLiteral(maximum ? hlo::kMaximum : hlo::kMinimum, type)));
-  return {
-      Op{},
-      AtSelected(l, c.x[0], outside, c.ct, c.Get<hlo::WindowAttributes>().window, c.operands[1]->dims, order)
-          .of_t,
-      Op{}};
+  const auto stays = [&](Op best, Op other) { return l.b.Compare(best, other, order); };
+  const hlo::Window& window = c.Get<hlo::WindowAttributes>().window;
+  return {Op{}, AtSelected(l, c.x[0], outside, c.ct, window, c.operands[1]->dims, stays).of_t, Op{}};
 }
 
 }  // namespace

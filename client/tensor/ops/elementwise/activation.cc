@@ -49,9 +49,11 @@ Op OpenClamp(Lowering& l, Op x, Op low, Op high) {
 // Returns alpha (exp(x / scale) - 1) where x <= 0, else x. A null scale is 1.
 Op EluOps(Lowering& l, Op x, Op alpha, std::optional<Op> scale = {}) {
   // The argument of the exponential is at most 0, so that the unused branch does not overflow.
-  const Op negative = CompareOps(l, x, 0, Order::kLe), below = SelectOps(l, negative, x, N(l, x, 0));
+  const Op negative = CompareOps(l, x, 0, Order::kLt), below = SelectOps(l, negative, x, N(l, x, 0));
   const Op rest = scale.has_value() ? below / *scale : below;
-  return SelectOps(l, negative, l.b.Unary(hlo::kExponentialMinusOne, rest) * alpha, x);
+  // At 0 the slope is that of the left side, and the second derivative that of the right side.
+  const Op line = scale.has_value() ? x : SelectOps(l, CompareOps(l, x, 0, Order::kEq), x * alpha, x);
+  return SelectOps(l, negative, l.b.Unary(hlo::kExponentialMinusOne, rest) * alpha, line);
 }
 
 }  // namespace

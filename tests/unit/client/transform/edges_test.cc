@@ -216,6 +216,42 @@ TEST_F(Edges, ScatteredProductsHaveSecondDerivativesAtZeros) {
 }
 
 // With f = log Ndtr and its slope r = density / Ndtr: f'' = -r (x + r), which vanishes far right of 0.
+TEST_F(Edges, ExponentialUnitsHavePyTorchsSidesAtZero) {
+  // The derivatives that PyTorch 2.9 computes at 0: the slope of the left side, and no curvature.
+  const auto elu = [](const Tensor& x) { return Elu(x, 2); };
+  const auto celu = [](const Tensor& x) { return Celu(x, 2); };
+  const auto selu = [](const Tensor& x) { return Selu(x); };
+  const double left = 1.0507009873554805 * 1.6732632423543772, e = std::exp(-1);
+  ExpectNear(Slopes(elu, {0, -0.0, -1, 3}), {2, 2, 2 * e, 1}, 1e-15);
+  ExpectNear(Curvatures(elu, {0, -0.0, -1, 3}), {0, 0, 2 * e, 0}, 1e-15);
+  ExpectNear(Slopes(celu, {0, -0.0, -2, 3}), {1, 1, e, 1}, 1e-15);
+  ExpectNear(Curvatures(celu, {0, -0.0, -2, 3}), {0, 0, e / 2, 0}, 1e-15);
+  ExpectNear(Slopes(selu, {0, -0.0, -1}), {left, left, left * e}, 1e-15);
+  ExpectNear(Curvatures(selu, {0, -0.0, -1}), {0, 0, left * e}, 1e-15);
+}
+
+TEST_F(Edges, PoolsSelectNanAndNoPadding) {
+  // The slopes of PyTorch 2.9's max_pool1d, where window k has the cotangent k + 1.
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const auto slopes = [&](const std::vector<double>& x, MaxPoolOptions options, int64_t kernel) {
+    const auto weighted = [&](const Tensor& x) {
+      const Tensor pooled = MaxPool1d(Reshape(x, {1, 1, 4}), {kernel}, options);
+      return Sum(pooled * Reshape(Arange(1, pooled.numel() + 1, 1, {.type = hlo::kF64, .device = device()}),
+                                  pooled.dims()));
+    };
+    return Grad(weighted)(At(x)).ToVector<double>();
+  };
+  const MaxPoolOptions padded = {.stride = Sizes{1}, .padding = {1}}, dense = {.stride = Sizes{1}};
+  using Slopes = std::vector<double>;
+  EXPECT_EQ(slopes({1, nan, 2, 3}, padded, 3), (Slopes{0, 6, 0, 4}));
+  EXPECT_EQ(slopes({1, nan, 2, 3}, dense, 2), (Slopes{0, 3, 0, 3}));
+  EXPECT_EQ(slopes({nan, 1, nan, 3}, padded, 3), (Slopes{1, 0, 9, 0}));
+  EXPECT_EQ(slopes({nan, 1, nan, 3}, {}, 2), (Slopes{1, 0, 2, 0}));
+  EXPECT_EQ(slopes({-inf, -inf, -inf, -inf}, padded, 3), (Slopes{3, 3, 4, 0}));
+  EXPECT_EQ(slopes({-inf, -inf, 1, -inf}, padded, 3), (Slopes{1, 0, 9, 0}));
+  EXPECT_EQ(slopes({1, 1, 1, 1}, padded, 3), (Slopes{3, 3, 4, 0}));
+}
+
 TEST_F(Edges, TheLogarithmOfNdtrIsFlatFarRight) {
   const auto log_ndtr = [](const Tensor& x) { return LogNdtr(x); };
   const std::vector<double> x = {-5, -0.5, 0, 0.5, 5, 40, 60};
