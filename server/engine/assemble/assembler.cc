@@ -58,12 +58,10 @@ bool StoresPastCaches(const KernelSlot& slot, int64_t last_cache_bytes) {
   return true;
 }
 
-// Returns true for programs that were slower as code for AVX2 than interpreted, by one thread: column sums of
-// exponentials, which wait for accumulators in memory (4096 x 1024: 5.8 ms, interpreted 5.3), and rows of a
-// few vectors, whose rest is folded element by element (softmax of 400,000 x 10: 51 ms, interpreted 40).
+// Returns true for programs that were slower as code for AVX2 than interpreted, by one thread: rows of a few
+// vectors, whose rest is folded element by element (softmax of 400,000 x 10: 51 ms, interpreted 40).
 bool IsSlowerWithAvx2(const KernelSlot& slot) {
   constexpr int64_t kRowMin = 32;
-  if (slot.form() == KernelForm::kColumns) return slot.HasPolynomial();
   return slot.form() == KernelForm::kRows && slot.program().kernel_row() < kRowMin;
 }
 

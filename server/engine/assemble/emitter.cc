@@ -303,7 +303,7 @@ void Emitter::FetchAhead(int vector) {
                           (operand.kind == OperandKind::kRead && operand.form == ReadForm::kDense);
     const bool begins_line = vector * l_.count() * operand.width % kLineBytes == 0;
     if (!in_order || !begins_line) continue;
-    // Of columns, only a strip is read before the next row.
+    // A step reads only a strip of the columns of a row before it goes on to the next one.
     const bool strips = slot_.form() == KernelForm::kColumns && row_ != 0;
     const int64_t ahead = strips ? std::max(operand.step, kAheadBytes) : kAheadBytes;
     const auto shift = static_cast<uint32_t>(std::countr_zero(static_cast<uint32_t>(operand.width)));

@@ -87,6 +87,25 @@ Num Lanes::ApplyImm(uint32_t id, const Num& a, int imm) {
   return out;
 }
 
+Num Lanes::MulAdd(const Num& a, const Num& b, const Num& c) {
+  if (avx512_) return a * b + c;
+  // The first operand is overwritten: a constant that is loaded for this, else a copy.
+  const bool b_fixed = !b.IsRegister(), c_fixed = !c.IsRegister();
+  const Num to = b_fixed && c_fixed ? InRegister(b) : NewNum(a.wide);
+  if (b_fixed && c_fixed) {
+    cc_.emit(a.wide ? Inst::kIdVfmadd213pd : Inst::kIdVfmadd213ps, to.operand, InRegister(a).operand,
+             c.operand);
+  } else if (b_fixed) {
+    cc_.emit(Inst::kIdVmovaps, to.operand, c.operand);
+    cc_.emit(a.wide ? Inst::kIdVfmadd231pd : Inst::kIdVfmadd231ps, to.operand, InRegister(a).operand,
+             b.operand);
+  } else {
+    cc_.emit(Inst::kIdVmovaps, to.operand, InRegister(a).operand);
+    cc_.emit(a.wide ? Inst::kIdVfmadd213pd : Inst::kIdVfmadd213ps, to.operand, b.operand, c.operand);
+  }
+  return to;
+}
+
 Num Lanes::MulInt(const Num& a, const Num& b) {
   if (!a.wide) return Apply(Inst::kIdVpmulld, a, b);
   if (avx512_) return Apply(Inst::kIdVpmullq, a, b);

@@ -89,6 +89,8 @@ class Lanes {
   }
   Num ShiftRightSignedBy(const Num& a, const Num& n);
 
+  // Returns a * b + c, rounded once with AVX2, whose interpreter does the same (HLOD_TILE_FUSES), else twice.
+  Num MulAdd(const Num& a, const Num& b, const Num& c);
   Num Sqrt(const Num& a) { return Apply(a.wide ? Inst::kIdVsqrtpd : Inst::kIdVsqrtps, a, a.wide); }
   // Rounds floats to integers: 0 to nearest even, 1 down, 2 up, 3 toward zero.
   Num Round(const Num& a, int mode);
@@ -140,6 +142,11 @@ inline Num operator+(double a, const Num& b) { return b + a; }
 inline Num operator*(double a, const Num& b) { return b * a; }
 inline Num operator-(double a, const Num& b) { return b.lanes->Float(a, b.wide) - b; }
 inline Num operator/(double a, const Num& b) { return b.lanes->Float(a, b.wide) / b; }
+
+inline Num MulAdd(const Num& a, const Num& b, const Num& c) { return a.lanes->MulAdd(a, b, c); }
+inline Num MulAdd(const Num& a, double b, const Num& c) { return MulAdd(a, a.lanes->Float(b, a.wide), c); }
+inline Num MulAdd(const Num& a, const Num& b, double c) { return MulAdd(a, b, a.lanes->Float(c, a.wide)); }
+inline Num MulAdd(const Num& a, double b, double c) { return MulAdd(a, a.lanes->Float(b, a.wide), c); }
 
 // Return the minimum and maximum as the instructions compute them: `b` when one is NaN or both are zeros.
 inline Num PlainMin(const Num& a, const Num& b) {

@@ -48,9 +48,9 @@ Num Exp64(const Num& x) {
   Lanes& l = *x.lanes;
   constexpr double kMagic = 6755399441055744.0;
   const auto [y, counts] = ArgumentOf(x, -746.0, 710.0);
-  const Num shifted = y * 1.44269504088896340736 + kMagic;
+  const Num shifted = MulAdd(y, 1.44269504088896340736, kMagic);
   const Num n = shifted - kMagic;
-  const Num p = 1.0 + ReducedExpm1((y - n * 6.93145751953125e-1) - n * 1.42860682030941723212e-6);
+  const Num p = 1.0 + ReducedExpm1(MulAdd(n, -1.42860682030941723212e-6, MulAdd(n, -6.93145751953125e-1, y)));
   if (l.avx512()) return l.ScaleOrZero(counts, p, n);
   const Num exponent = l.SubInt(shifted, Number(kMagic, x));
   const Num half = l.SubInt(l.ShiftRight(l.AddInt(exponent, Integer(4096, x)), 1), Integer(2048, x));
@@ -63,10 +63,10 @@ Num Exp32(const Num& x) {
   Lanes& l = *x.lanes;
   constexpr float kMagic = 12582912.0f;
   const auto [y, counts] = ArgumentOf(x, -104.0, 89.0);
-  const Num shifted = y * 1.44269504088896341f + kMagic;
+  const Num shifted = MulAdd(y, 1.44269504088896341f, kMagic);
   const Num n = shifted - kMagic;
-  const Num r = (y - n * 0.693359375f) - n * -2.12194440e-4f;
-  const Num p = (ExpTail(r) * r) * r + r + 1.0f;
+  const Num r = MulAdd(n, 2.12194440e-4f, MulAdd(n, -0.693359375f, y));
+  const Num p = MulAdd(ExpTail(r) * r, r, r) + 1.0f;
   // The same scaling in one instruction.
   if (l.avx512()) return l.ScaleOrZero(counts, p, n);
   const Num exponent = l.SubInt(shifted, Integer(0x4b400000, x));
@@ -78,7 +78,7 @@ Num Exp32(const Num& x) {
 
 Num Expm1Of32(const Num& x) {
   Lanes& l = *x.lanes;
-  const Num small = (Expm1Tail(x) * x) * x + x;
+  const Num small = MulAdd(Expm1Tail(x) * x, x, x);
   const Num large = Exp32(x) - 1.0;
   return CopySign(l.Select(Is(Order::kLt, Abs(x), 0.34657359f), small, large), x);
 }
@@ -93,8 +93,12 @@ Num Expm1Of64(const Num& x) {
 
 Num Tanh32(const Num& x) {
   Lanes& l = *x.lanes;
+  if (!l.avx512()) {
+    const Num y = PlainMax(Number(-kTanhOne, x), PlainMin(Number(kTanhOne, x), x));  // NaN stays.
+    return l.Select(Is(Order::kLt, Abs(x), kTanhSame), x, TanhQuotient(y));
+  }
   const Num a = Abs(x), z = x * x;
-  const Num small = (TanhTail(z) * z) * x + x;
+  const Num small = MulAdd(TanhTail(z) * z, x, x);
   const Num e = Exp32(a * -2.0f);
   const Num large = (1.0 - e) / (1.0 + e);
   return CopySign(l.Select(Is(Order::kLt, a, 0.625f), small, large), x);
@@ -157,10 +161,10 @@ Num Log(const Num& x) {
   const Num fe = FloatOfInteger(l.Select(subnormal, l.SubInt(e, Integer(23, x)), e), true);
   const Num z = m * m;
   Num y = LogTail(m) * m * z;
-  y = y + fe * -2.12194440e-4f;
-  y = y - z * 0.5f;
-  Num result = m + y;
-  result = result + fe * 0.693359375f;
+  y = MulAdd(fe, -2.12194440e-4f, y);
+  y = MulAdd(z, -0.5f, y);
+  const Num reduced = m + y;
+  Num result = MulAdd(fe, 0.693359375f, reduced);
   result = l.Select(Is(Order::kEq, x, kInf), Number(kInf, x), result);
   result = l.Select(Is(Order::kEq, x, 0.0), Number(-kInf, x), result);
   const Mask none = l.Or(Is(Order::kLt, x, 0.0), l.Unordered(x));
@@ -190,7 +194,7 @@ Num Erf(const Num& x) {
   Lanes& l = *x.lanes;
   const Num a = Abs(x), z = x * x;
   const Num small = x * ErfNear(z);
-  const Num t = 1.0 / (1.0 + a * 0.3275911f);
+  const Num t = 1.0 / MulAdd(a, 0.3275911f, 1.0);
   const Num large = CopySign(1.0 - ErfFar(t) * t * Exp32(Negate(z)), x);
   const Num result = l.Select(Is(Order::kLt, a, 1.0), small, large);
   return l.Select(l.Unordered(x), x, result);

@@ -184,25 +184,59 @@ void Memory::Store(const Num& given, int width) {
   }
   if (width == 4) {
     if (extent_.whole) cc.emit(Inst::kIdVmovdqu, At(width), value.operand);
-    else cc.emit(Inst::kIdVmaskmovps, At(width), extent_.mask.v, value.operand);
+    else StoreParts(Lanes::Reg(value), {}, width);
     return;
   }
   const Num low = l_.And(value, l_.Bits(width == 2 ? 0xffff : 0xff, false));
   StorePacked(PackAvx2(l_, low, width), 8 * width, width);
 }
 
+// Stores the first extent_.count elements, of two vectors if they are wide: all, or a part for each power of
+// two.
+void Memory::StoreParts(const x86::Vec& first, const x86::Vec& second, int width) {
+  x86::Compiler& cc = l_.cc();
+  const bool wide = width == 8;
+  const asmjit::Label parts = cc.newLabel(), done = cc.newLabel();
+  const x86::Gp at = cc.newUIntPtr();
+  const x86::Vec left = l_.NewVec();
+  cc.lea(at, At(width));
+  cc.vmovaps(left, first);
+  cc.cmp(extent_.count, l_.count());
+  cc.jb(parts);
+  cc.vmovups(x86::ptr(at), first);
+  if (wide) cc.vmovups(x86::ptr(at, l_.bytes()), second);
+  cc.jmp(done);
+  cc.bind(parts);
+  for (int count = l_.count() / 2; count > 0; count /= 2) {
+    const asmjit::Label next = cc.newLabel();
+    const int bytes = count * width;
+    cc.test(extent_.count, count);
+    cc.jz(next);
+    if (bytes == 32) cc.vmovups(x86::ptr(at), left);
+    else if (bytes == 16) cc.vmovups(x86::ptr(at), left.xmm());
+    else if (bytes == 8) cc.vmovlps(x86::ptr(at), left.xmm());
+    else cc.vmovss(x86::ptr(at), left.xmm());
+    if (bytes == 32) cc.vmovaps(left, second);
+    else if (bytes == 16) cc.vextractf128(left.xmm(), left, 1);
+    else if (bytes == 8) cc.vmovhlps(left.xmm(), left.xmm(), left.xmm());
+    if (count > 1) cc.add(at, bytes);
+    cc.bind(next);
+  }
+  cc.bind(done);
+}
+
 void Memory::StoreWide(const std::array<Num, 2>& value) {
   if (extent_.one) return StoreOne(value[0], 8);
   x86::Compiler& cc = l_.cc();
+  if (!extent_.whole && !l_.avx512())
+    return StoreParts(Lanes::Reg(l_.InRegister(value[0])), Lanes::Reg(l_.InRegister(value[1])), 8);
   for (int half = 0; half < 2; ++half) {
     const Num part = l_.InRegister(value[static_cast<size_t>(half)]);
     const x86::Mem at = At(8, half * l_.bytes());
     if (extent_.whole) {
       cc.emit(Inst::kIdVmovupd, at, part.operand);
-    } else if (l_.avx512()) {
-      cc.k(l_.HalfOf(extent_.mask, half == 1).k).emit(Inst::kIdVmovupd, at, part.operand);
     } else {
-      cc.emit(Inst::kIdVmaskmovpd, at, l_.HalfOf(extent_.mask, half == 1).v, part.operand);
+      cc.k(l_.HalfOf(extent_.mask, half == 1).k).emit(Inst::kIdVmovupd, at, part.operand);
     }
   }
 }

@@ -47,11 +47,13 @@ class Memory {
   Num LoadOne(int width, bool is_signed);
   void StoreWord(const x86::Gp& word, int width);
   void StoreOne(const Num& value, int width);
-  // AVX2 has no masked access to narrow elements: they are copied to or from the stack.
+  // AVX2 has no masked access to narrow elements: they are copied to or from the stack. Its masked stores are
+  // microcode on some processors, so that elements that end within a vector are stored in parts.
   x86::Mem CopyIn(int width);
   void CopyOut(const x86::Mem& from, int width);
   void CopyElements(const x86::Mem& stack, int width, bool in);
   void StorePacked(const x86::Xmm& packed, int bytes, int width);
+  void StoreParts(const x86::Vec& first, const x86::Vec& second, int width);
 
   Lanes& l_;
   const x86::Gp base_, index_;

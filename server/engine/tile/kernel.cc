@@ -33,10 +33,6 @@ bool IsPolynomial(const TileProgram::Instruction& instruction) {
 
 }  // namespace
 
-bool KernelSlot::HasPolynomial() const {
-  return std::any_of(program_.code().begin(), program_.code().end(), IsPolynomial);
-}
-
 int64_t KernelSlot::code_bytes_max() const {
   int64_t bytes = kFrameCode;
   for (const TileProgram::Instruction& instruction : program_.code())

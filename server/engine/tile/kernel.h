@@ -81,8 +81,6 @@ class KernelSlot {
   bool in_caches() const { return in_caches_; }
   // Returns true if the domain is so large that its elements come from memory or the last cache.
   bool streams() const { return count_ >= kStreamElementsMin; }
-  // Returns true if the program computes exponentials, logarithms or the like.
-  bool HasPolynomial() const;
   // The limit on the bytes of its code. Plans are charged for it before there is any.
   int64_t code_bytes_max() const;
 

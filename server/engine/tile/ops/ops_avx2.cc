@@ -4,6 +4,7 @@
 #if defined(__x86_64__)
 #define HLOD_TILE_SET avx2
 #define HLOD_SPLIT_CONVERSIONS
+#define HLOD_TILE_FUSES
 #define HLOD_TARGET __attribute__((target(HLOD_AVX2_FEATURES)))
 #define HLOD_TARGET_HALF __attribute__((target(HLOD_AVX2_FEATURES ",f16c")))
 #include "server/engine/tile/ops/ops_impl.h"

@@ -1,8 +1,10 @@
 // One instruction set's tile functions. Included by ops_<set>.cc, which defines HLOD_TILE_SET (a namespace
 // and the set's name), HLOD_TARGET (the function attribute, possibly empty) and, where the processor may
 // convert f16 or count ones, HLOD_TARGET_HALF and HLOD_TARGET_POPCNT (the attributes with those), and
-// HLOD_SPLIT_CONVERSIONS where no instruction converts vectors of floats to 64-bit integers. The sets do not
-// share functions here, because the linker must not keep a function compiled for AVX-512 for all of them.
+// HLOD_SPLIT_CONVERSIONS where no instruction converts vectors of floats to 64-bit integers, and
+// HLOD_TILE_FUSES where functions may fuse products with sums (assemble/lanes.h must do the same). The sets
+// do not share functions here, because the linker must not keep a function compiled for AVX-512 for all of
+// them.
 #include <cmath>
 #include <complex>
 #include <cstdint>

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <random>
 #include <string>
@@ -351,6 +353,54 @@ TEST_P(Assemble, RowsOfGigabytesAreNotComputedTogether) {
     }
     EXPECT_GT(kernels, 0);
   }
+}
+
+// -0 is less than 0, wherever in the row it is, and a NaN makes the result NaN.
+template <typename T>
+void ExpectExtremesOfZeros(hlo::PrimitiveType type) {
+  constexpr int64_t kRow = 43;  // Whole vectors, and a rest.
+  auto module = std::make_unique<hlo::Module>("extremes");
+  const hlo::ComputationId least = hlo::AddScalarReducer(*module, hlo::kMinimum, type),
+                           greatest = hlo::AddScalarReducer(*module, hlo::kMaximum, type);
+  Builder b(*module, "main");
+  const std::vector<int64_t> dims = {3 * kRow, kRow};
+  const Op first = b.Parameter(1, Shape::Scalar(type)), last = b.Parameter(2, Shape::Scalar(type)),
+           one = b.Parameter(3, Shape::Scalar(type));
+  // With a product, the reductions are a fused step.
+  const Op x = b.Parameter(0, Shape::Array(type, {3 * kRow, kRow})) * b.Broadcast(one, dims, {});
+  ASSERT_TRUE(b.Build(b.Tuple({b.Reduce(x, first, {1}, least), b.Reduce(x, last, {1}, greatest)})).ok());
+  // Row i of the first has one -0 among zeros, of the second one 0 among -0s, of the third one NaN.
+  Literal rows(Shape::Array(type, {3 * kRow, kRow}));
+  for (int64_t i = 0; i < kRow; ++i) {
+    for (int64_t j = 0; j < kRow; ++j) {
+      T* const at = rows.data<T>().data() + i * kRow + j;
+      at[0] = i == j ? T{-0.0} : T{0};
+      at[kRow * kRow] = i == j ? T{0} : T{-0.0};
+      at[2 * kRow * kRow] = i == j ? std::numeric_limits<T>::quiet_NaN() : static_cast<T>(j);
+    }
+  }
+  const auto assembler = std::make_shared<Assembler>(Assembler::Options{.at_once = true});
+  const auto plan = Compile(*module, {.threads = 1, .assembler = assembler});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_GT((*plan)->kernels(), 0);
+  const auto results =
+      RunPlan(**plan, {rows, Literal::Scalar<T>(1), Literal::Scalar<T>(-1), Literal::Scalar<T>(1)});
+  ASSERT_TRUE(results.ok()) << results.status();
+  for (int64_t i = 0; i < 3 * kRow; ++i) {
+    const T low = (*results)[0].template data<T>()[i], high = (*results)[1].template data<T>()[i];
+    EXPECT_EQ(std::isnan(low), i >= 2 * kRow) << i;
+    EXPECT_EQ(std::isnan(high), i >= 2 * kRow) << i;
+    if (i >= 2 * kRow) continue;
+    EXPECT_EQ(low, 0) << i;
+    EXPECT_EQ(high, 0) << i;
+    EXPECT_TRUE(std::signbit(low)) << i;
+    EXPECT_FALSE(std::signbit(high)) << i;
+  }
+}
+TEST_P(Assemble, ExtremesOfZerosAndNaNs) {
+  const Limited limited(GetParam());
+  ExpectExtremesOfZeros<float>(hlo::kF32);
+  ExpectExtremesOfZeros<double>(hlo::kF64);
 }
 
 // Several threads run a plan while its steps become machine code, and when it is destroyed soon after.
