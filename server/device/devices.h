@@ -23,6 +23,8 @@
 
 namespace hlod::device {
 
+class Launches;
+
 struct Device {
   // `nice` is that of Devices::Options.
   Device(uint32_t ordinal, int64_t capacity_bytes, BackingPool& pool, int nice = 0);
@@ -74,6 +76,10 @@ class Devices {
   // Returns the chips that the devices stand for; null without them.
   const network::Network* network() const { return network_.get(); }
 
+  // The launches of the cluster; null without a cluster. Set before the first session.
+  const std::shared_ptr<Launches>& launches() const { return launches_; }
+  void SetLaunches(std::shared_ptr<Launches> launches) { launches_ = std::move(launches); }
+
   // Returns a session's turns at the assembler; null without an assembler.
   std::shared_ptr<engine::AssemblyUser> AssemblyOf(uint64_t session, const std::string& owner);
 
@@ -93,6 +99,7 @@ class Devices {
   // Members are destroyed from the last to the first, so threads end before the members that they use.
   const Limits limits_;
   const std::shared_ptr<const network::Network> network_;
+  std::shared_ptr<Launches> launches_;
   const Clock& clock_;
   const absl::Time started_ = clock_.Now();
   Ledger ledger_;

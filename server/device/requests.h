@@ -18,6 +18,7 @@
 #include "common/base/sha256.h"
 #include "common/hlo/literal.h"
 #include "server/device/buffers/buffer.h"
+#include "server/device/execution/launches.h"
 #include "server/engine/plan/run_profile.h"
 #include "server/engine/run/machine_speed.h"
 #include "server/engine/run/step_times.h"
@@ -89,11 +90,17 @@ struct ExecuteRequest {
   // The device of each participant; empty: there is one participant, on `device`. Arguments and results are
   // in the order of the participants.
   std::vector<uint32_t> devices;
+  // Set when participants of the program run on other daemons; those above are this daemon's own.
+  std::shared_ptr<LaunchRequest> launch;
   // Set when a profile is wanted. The run fills it before the command is answered.
   std::shared_ptr<RunReport> report;
   absl::Status refused;
 
   size_t participants() const { return devices.empty() ? 1 : devices.size(); }
+  // Returns the number of a participant in the whole program.
+  size_t NumberOf(size_t participant) const {
+    return launch == nullptr ? participant : launch->own[participant];
+  }
   uint32_t DeviceOf(size_t participant) const { return devices.empty() ? device : devices[participant]; }
   // Returns the device of element i of a list of `size` arguments or results.
   uint32_t DeviceAt(size_t i, size_t size) const {

@@ -1,6 +1,7 @@
 // Who gets which message.
 #include "server/fabric/group.h"
 
+#include "common/base/errors/error.h"
 #include "common/base/errors/status.h"
 #include "common/rpc/wire.h"
 
@@ -94,8 +95,11 @@ absl::Status Group::OnMessage(uint32_t rank, const v1::PeerMessage& message, int
       return leader_.OnStep(rank, step, now_us);
     }
     case v1::PeerMessage::kOffer: {
-      ASSIGN_OR_RETURN(std::optional<v1::PrepareLaunch> launch,
-                       offers_.Take(rank, self(), message.offer(), now_us));
+      const v1::LaunchOffer& offer = message.offer();
+      if (offer.has_error() &&
+          leader_.TakeBack(offer.group(), offer.sequence(), rank, ReasonOf(offer.error())))
+        return absl::OkStatus();
+      ASSIGN_OR_RETURN(std::optional<v1::PrepareLaunch> launch, offers_.Take(rank, self(), offer, now_us));
       if (!launch.has_value()) return absl::OkStatus();
       LaunchSpec spec{.prepare = *std::move(launch)};
       spec.session = spec.prepare.group();
@@ -132,8 +136,8 @@ absl::Status Group::CheckMembers(const google::protobuf::RepeatedPtrField<v1::La
   }
   for (const v1::LaunchPart& part : parts) {
     if (membership_.Has(part.rank())) continue;
-    return FailedPrecondition("Cluster \"%s\" has no member with rank %d now.", membership_.cluster(),
-                              part.rank());
+    return MakeError(ErrorKind::kLostDaemon, absl::StrFormat("Cluster \"%s\" has no member with rank %d now.",
+                                                             membership_.cluster(), part.rank()));
   }
   return absl::OkStatus();
 }
@@ -157,13 +161,24 @@ absl::Status Group::Offer(const v1::LaunchOffer& offer, int64_t now_us) {
   now_us_ = now_us;
   RETURN_IF_ERROR(CheckParts(offer.digest(), offer.parts()));
   RETURN_IF_ERROR(CheckMembers(offer.parts()));
-  if (!offered_.emplace(std::pair(offer.group(), offer.sequence()), offer.parts(0).rank()).second)
+  const std::pair key(offer.group(), offer.sequence());
+  if (offer.has_error()) {
+    offered_.erase(key);
+  } else if (!offer.coming() && !offered_.emplace(key, offer.parts(0).rank()).second) {
     return InvalidArgument("Launch %d of the group is offered twice.", offer.sequence());
+  }
   v1::PeerMessage message;
   *message.mutable_offer() = offer;
   Post(offer.parts(0).rank(), std::move(message));
   Settle(now_us);
   return absl::OkStatus();
+}
+
+void Group::OnPrepared(const v1::LaunchId& launch, uint64_t attempt, const absl::Status& status,
+                       int64_t now_us) {
+  now_us_ = now_us;
+  participant_.OnPrepared(launch, attempt, status, now_us);
+  Settle(now_us);
 }
 
 void Group::OnDone(const v1::LaunchId& launch, const absl::Status& status, int64_t now_us) {

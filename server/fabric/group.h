@@ -36,9 +36,12 @@ class Group : public MemberEvents {
   // Begins a launch led by this daemon and returns its number. FAILED_PRECONDITION if a part is of no member.
   absl::StatusOr<uint64_t> Launch(LaunchSpec spec, int64_t now_us);
   void Cancel(uint64_t number, const absl::Status& why, int64_t now_us);
-  // Offers a launch of a group of processes. It is prepared here like any other, or Work::OnOfferRefused is
-  // told.
+  // Offers a launch that other daemons offer, too. The machine prepares it like any other, or calls
+  // Work::OnOfferRefused. With `coming` the offer itself follows later; with `error` it is taken back, and
+  // the others are refused.
   absl::Status Offer(const v1::LaunchOffer& offer, int64_t now_us);
+  // An attempt of Work::Prepare has ended.
+  void OnPrepared(const v1::LaunchId& launch, uint64_t attempt, const absl::Status& status, int64_t now_us);
   // The part of a started launch has ended on this daemon.
   void OnDone(const v1::LaunchId& launch, const absl::Status& status, int64_t now_us);
 

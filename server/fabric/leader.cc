@@ -153,6 +153,18 @@ void Leader::Cancel(uint64_t number, const absl::Status& why) {
   Refuse(found, why);
 }
 
+bool Leader::TakeBack(uint64_t group, uint64_t sequence, uint32_t rank, const absl::Status& why) {
+  const auto found = std::ranges::find_if(launches_, [&](const auto& row) {
+    const v1::PrepareLaunch& prepare = row.second.spec.prepare;
+    return prepare.group() == group && prepare.sequence() == sequence && row.second.parts.contains(rank);
+  });
+  if (found == launches_.end()) return false;
+  // The part of a launch that has started ends by itself, and says so.
+  if (found->second.phase != Phase::kStarted)
+    Refuse(found, Annotate(why, absl::StrCat("preparing on ", name_of_(rank))));
+  return true;
+}
+
 void Leader::OnGone(uint32_t rank, const absl::Status& why) {
   std::vector<uint64_t> concerned;
   for (const auto& [number, launch] : launches_) {

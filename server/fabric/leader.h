@@ -21,13 +21,20 @@ struct LaunchSpec {
 class Leader {
  public:
   Leader(const LaunchLimits& limits, Work& work, Post post, NameOf name_of)
-      : limits_(limits), work_(work), post_(std::move(post)), name_of_(std::move(name_of)) {}
+      : limits_(limits),
+        work_(work),
+        post_(std::move(post)),
+        name_of_(std::move(name_of)),
+        last_number_(limits.launches_before) {}
 
   // Begins a launch, whose end Work::OnOver tells. Returns its number. The caller has checked that the parts
   // are of members. `coordinator`: the coordinator can give a ticket.
   uint64_t Begin(LaunchSpec spec, uint32_t self, bool coordinator, int64_t now_us);
   // Ends a launch before it has started, or cancels it. Does nothing for one that has ended.
   void Cancel(uint64_t number, const absl::Status& why);
+
+  // A daemon takes back its offer. Refuses the launch unless it has started. Returns false if there is none.
+  bool TakeBack(uint64_t group, uint64_t sequence, uint32_t rank, const absl::Status& why);
 
   void OnTicket(const v1::Ticket& ticket, int64_t now_us);
   // A step that a participant reports. An error: it broke the protocol.
@@ -72,7 +79,7 @@ class Leader {
   Work& work_;
   const Post post_;
   const NameOf name_of_;
-  uint64_t last_number_ = 0, last_ticket_ = 0;
+  uint64_t last_number_, last_ticket_ = 0;
   Launches launches_;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/errors/error.h"
 #include "common/base/errors/status.h"
 
 namespace hlod::fabric {
@@ -238,7 +239,8 @@ void Membership::Remove(uint32_t rank, const std::string& why, int64_t now_us) {
   if (found == members_.end()) return;
   Peer& peer = found->second;
   if (peer.link != 0) EndLink(peer, Unavailable("No member any more: %s.", why));
-  const absl::Status gone = Unavailable("Daemon %s is gone: %s.", NameOf(rank), why);
+  const absl::Status gone =
+      MakeError(ErrorKind::kLostDaemon, absl::StrFormat("Daemon %s is gone: %s.", NameOf(rank), why));
   departed_.push_back({peer.member, why, now_us});
   if (departed_.size() > kDepartedKept) departed_.pop_front();
   const uint64_t joined = peer.member.joined();

@@ -48,6 +48,22 @@ void Offers::Refuse(std::map<Key, Waiting>::iterator waiting, const absl::Status
   waiting_.erase(waiting);
 }
 
+std::map<Offers::Key, Offers::Waiting>::iterator Offers::Open(const Key& key, uint32_t rank, uint32_t self,
+                                                              const v1::LaunchOffer& offer, int64_t now_us) {
+  auto found = waiting_.find(key);
+  if (found != waiting_.end()) return found;
+  if (waiting_.size() >= kOffersMax) {
+    Refuse(rank, offer,
+           ResourceExhausted("%s has %d offers already, which is the limit.", name_of_(self), kOffersMax));
+    return waiting_.end();
+  }
+  found =
+      waiting_.emplace(key, Waiting{.first = offer, .first_rank = rank, .offered = {}, .since_us = now_us})
+          .first;
+  for (const v1::LaunchPart& part : offer.parts()) found->second.offered[part.rank()] = false;
+  return found;
+}
+
 absl::StatusOr<std::optional<v1::PrepareLaunch>> Offers::Take(uint32_t rank, uint32_t self,
                                                               const v1::LaunchOffer& offer, int64_t now_us) {
   RETURN_IF_ERROR(CheckParts(offer.digest(), offer.parts()));
@@ -60,23 +76,37 @@ absl::StatusOr<std::optional<v1::PrepareLaunch>> Offers::Take(uint32_t rank, uin
     if (refused->second.late.empty()) refused_.erase(refused);
     return std::nullopt;
   }
-  auto found = waiting_.find(key);
-  if (found == waiting_.end()) {
-    if (waiting_.size() >= kOffersMax) {
-      Refuse(rank, offer,
-             ResourceExhausted("%s has %d offers already, which is the limit.", name_of_(self), kOffersMax));
-      return std::nullopt;
-    }
-    found =
-        waiting_.emplace(key, Waiting{.first = offer, .first_rank = rank, .offered = {}, .since_us = now_us})
-            .first;
-    for (const v1::LaunchPart& part : offer.parts()) found->second.offered[part.rank()] = false;
-  }
+  const auto found = Open(key, rank, self, offer, now_us);
+  if (found == waiting_.end()) return std::nullopt;
   Waiting& waiting = found->second;
   const auto place = waiting.offered.find(rank);
-  if (place == waiting.offered.end() || place->second)
-    return InvalidArgument("It offers launch %d of its group twice, or has no part in it.", offer.sequence());
+  if (place == waiting.offered.end()) {
+    // Launches come from clients; the daemon has done nothing wrong.
+    const absl::Status why = FailedPrecondition(
+        "Launch %d of the group differs: %s has a part in it by its own offer only. Nothing "
+        "has started.",
+        offer.sequence(), name_of_(rank));
+    Refuse(rank, offer, why);
+    Refuse(found, why, now_us);
+    return std::nullopt;
+  }
+  if (place->second && !offer.has_error())
+    return InvalidArgument("It offers launch %d of its group twice.", offer.sequence());
+  if (offer.has_error()) {
+    waiting.offered.erase(place);
+    Refuse(found, Annotate(ReasonOf(offer.error()), absl::StrCat("preparing on ", name_of_(rank))), now_us);
+    return std::nullopt;
+  }
+  if (offer.coming()) {
+    waiting.coming.insert(rank);
+    return std::nullopt;
+  }
   place->second = true;
+  if (!std::exchange(waiting.begun, true)) {
+    waiting.first = offer;
+    waiting.first_rank = rank;
+    waiting.since_us = now_us;
+  }
   if (offer.digest() != waiting.first.digest() || !SameParts(offer, waiting.first)) {
     Refuse(found,
            FailedPrecondition(
@@ -114,11 +144,13 @@ void Offers::Tick(int64_t now_us) {
   for (auto next = waiting_.begin(); next != waiting_.end();) {
     const auto current = next++;
     const Waiting& waiting = current->second;
-    if (now_us - waiting.since_us <= limits_.prepare_wait_us) continue;
+    if (!waiting.begun || now_us - waiting.since_us <= limits_.prepare_wait_us) continue;
     std::string missing, others;
     for (const auto& [rank, offered] : waiting.offered) {
-      if (!offered) absl::StrAppend(&missing, missing.empty() ? "" : ", ", name_of_(rank));
+      if (!offered && !waiting.coming.contains(rank))
+        absl::StrAppend(&missing, missing.empty() ? "" : ", ", name_of_(rank));
     }
+    if (missing.empty()) continue;  // All know of it; the arguments of some are being computed.
     // A member that is somewhere else in its program explains most of these.
     for (const auto& [key, other] : waiting_) {
       if (key.first != current->first.first || key.second == current->first.second) continue;

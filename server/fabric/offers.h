@@ -23,7 +23,8 @@ class Offers {
       : limits_(limits), post_(std::move(post)), name_of_(std::move(name_of)) {}
 
   // Takes the offer of a daemon. Returns the launch when it was the last one that is due. If it differs from
-  // the others, or comes out of turn, all that offered are refused. An error: the daemon broke the protocol.
+  // the others, or takes an offer back, all that offered are refused. An error: the daemon broke the
+  // protocol.
   absl::StatusOr<std::optional<v1::PrepareLaunch>> Take(uint32_t rank, uint32_t self,
                                                         const v1::LaunchOffer& offer, int64_t now_us);
   void OnGone(uint32_t rank, const absl::Status& why, int64_t now_us);
@@ -35,7 +36,9 @@ class Offers {
   struct Waiting {
     v1::LaunchOffer first;
     uint32_t first_rank = 0;
+    bool begun = false;                // There is a first offer; until then parts are only coming.
     std::map<uint32_t, bool> offered;  // By rank of the parts.
+    std::set<uint32_t> coming;         // The ranks whose parts wait for their arguments.
     int64_t since_us = 0;
   };
   // A launch that was refused before all had offered it: those that come late get the same reason.
@@ -44,6 +47,10 @@ class Offers {
     std::set<uint32_t> late;
     int64_t since_us = 0;
   };
+  // Returns the launch of an offer, which may be its first. Refuses the offer, and returns the end, if there
+  // are too many.
+  std::map<Key, Waiting>::iterator Open(const Key& key, uint32_t rank, uint32_t self,
+                                        const v1::LaunchOffer& offer, int64_t now_us);
   void Refuse(std::map<Key, Waiting>::iterator waiting, const absl::Status& why, int64_t now_us);
   void Refuse(uint32_t rank, const v1::LaunchOffer& offer, const absl::Status& why);
 

@@ -55,14 +55,18 @@ absl::Status Participant::OnPrepare(uint32_t rank, uint32_t self, const v1::Prep
 }
 
 const LaunchOrder* Participant::FindBlocker(const LaunchOrder& order, const Launch& launch,
-                                            const std::map<uint32_t, LaunchOrder>& wanted) {
+                                            const std::map<uint32_t, LaunchOrder>& wanted, int64_t now_us) {
   const LaunchOrder* blocker = nullptr;
   for (const uint32_t device : launch.devices) {
     if (const auto earlier = wanted.find(device); earlier != wanted.end()) blocker = &earlier->second;
     const auto holder = holders_.find(device);
     if (holder == holders_.end()) continue;
-    blocker = &holder->second;
     Launch& holding = launches_.at(holder->second);
+    if (order < holder->second && holding.phase == Phase::kTaking) {  // The leader has not heard of it.
+      TakeBack(holding, now_us);
+      continue;
+    }
+    blocker = &holder->second;
     if (holder->second < order || holding.phase != Phase::kReady || holding.wounded) continue;
     holding.wounded = true;
     post_(holder->second.leader, MakeStep(holding.prepare.launch(), v1::LaunchStep::WOUND));
@@ -76,19 +80,45 @@ void Participant::Grant(int64_t now_us) {
     const auto current = next++;
     auto& [order, launch] = *current;
     if (launch.phase != Phase::kWaiting) continue;
-    if (const LaunchOrder* const blocker = FindBlocker(order, launch, wanted); blocker != nullptr) {
+    if (const LaunchOrder* const blocker = FindBlocker(order, launch, wanted, now_us); blocker != nullptr) {
       launch.behind = *blocker;
       for (const uint32_t device : launch.devices) wanted.emplace(device, order);
       continue;
     }
-    if (const absl::Status taken = work_.Prepare(launch.prepare); !taken.ok()) {
-      Refuse(current, taken);
-      continue;
-    }
     for (const uint32_t device : launch.devices) holders_[device] = order;
-    launch.phase = Phase::kReady;
-    post_(order.leader, MakeStep(launch.prepare.launch(), v1::LaunchStep::READY));
+    launch.phase = Phase::kTaking;
+    launch.since_us = now_us;
+    launch.attempt = ++attempts_;
+    work_.Prepare(launch.prepare, launch.attempt);
   }
+}
+
+void Participant::TakeBack(Launch& launch, int64_t now_us) {
+  launch.phase = Phase::kWaiting;
+  launch.wounded = false;
+  launch.idle_us = now_us;
+  Free(launch);
+  work_.Release(launch.prepare.launch(), Aborted("An earlier launch is first."));
+}
+
+void Participant::OnPrepared(const v1::LaunchId& id, uint64_t attempt, const absl::Status& status,
+                             int64_t now_us) {
+  const auto known = orders_.find({id.leader(), id.number()});
+  if (known == orders_.end()) return;
+  const auto found = launches_.find(known->second);
+  Launch& launch = found->second;
+  if (launch.phase != Phase::kTaking || launch.attempt != attempt) return;
+  if (status.ok()) {
+    launch.phase = Phase::kReady;
+    launch.since_us = now_us;
+    post_(id.leader(), MakeStep(id, v1::LaunchStep::READY));
+    return;
+  }
+  // The attempt is over, so there is nothing to give back.
+  Free(launch);
+  launch.phase = Phase::kWaiting;
+  Refuse(found, status);
+  Grant(now_us);
 }
 
 void Participant::Free(const Launch& launch) {
@@ -102,7 +132,7 @@ void Participant::Refuse(Launches::iterator launch, const absl::Status& why) {
 
 void Participant::Forget(Launches::iterator found, const absl::Status& why) {
   const auto& [order, launch] = *found;
-  if (launch.phase == Phase::kReady) {
+  if (launch.phase == Phase::kTaking || launch.phase == Phase::kReady) {
     Free(launch);
     work_.Release(launch.prepare.launch(), why);
   }
@@ -123,11 +153,7 @@ absl::Status Participant::OnStep(uint32_t rank, const v1::LaunchStep& step, int6
   switch (step.kind()) {
     case v1::LaunchStep::YIELD:
       if (!here || phase != Phase::kReady) break;
-      found->second.phase = Phase::kWaiting;
-      found->second.wounded = false;
-      found->second.idle_us = now_us;
-      Free(found->second);
-      work_.Release(step.launch(), Aborted("An earlier launch is first."));
+      TakeBack(found->second, now_us);
       Grant(now_us);
       return absl::OkStatus();
     case v1::LaunchStep::START:
@@ -192,9 +218,19 @@ std::string Participant::DescribeBlocker(const LaunchOrder& order, int64_t now_u
 void Participant::Tick(int64_t now_us) {
   std::vector<LaunchOrder> late;
   for (auto& [order, launch] : launches_) {
+    if (launch.phase == Phase::kTaking && now_us - launch.told_us > limits_.tell_us) {
+      // The daemon's own work on these devices ends by limits of its own.
+      launch.told_us = now_us;
+      post_(order.leader, MakeStep(launch.prepare.launch(), v1::LaunchStep::QUEUED,
+                                   Unavailable("work of its own on these devices, for %s",
+                                               SecondsOf(now_us - launch.since_us))));
+    }
     if (launch.phase != Phase::kWaiting) continue;
     const auto blocker = launches_.find(launch.behind);
-    if (blocker != launches_.end() && blocker->second.phase == Phase::kStarted) launch.idle_us = now_us;
+    // Work that runs ends by limits of its own.
+    if (blocker != launches_.end() &&
+        (blocker->second.phase == Phase::kStarted || blocker->second.phase == Phase::kTaking))
+      launch.idle_us = now_us;
     if (now_us - launch.idle_us > limits_.prepare_wait_us) {
       late.push_back(order);
     } else if (now_us - launch.told_us > limits_.tell_us) {

@@ -37,17 +37,20 @@ class Participant {
   // Messages of the leader `rank` to this daemon `self`. An error: it broke the protocol.
   absl::Status OnPrepare(uint32_t rank, uint32_t self, const v1::PrepareLaunch& launch, int64_t now_us);
   absl::Status OnStep(uint32_t rank, const v1::LaunchStep& step, int64_t now_us);
+  // An attempt to prepare has ended. Has no effect for an attempt that was released.
+  void OnPrepared(const v1::LaunchId& launch, uint64_t attempt, const absl::Status& status, int64_t now_us);
   // The part of a started launch has ended here.
   void OnDone(const v1::LaunchId& launch, const absl::Status& status, int64_t now_us);
   // A leader is gone: what it has not started is forgotten, and the rest is cancelled.
   void OnGone(uint32_t rank, const absl::Status& why, int64_t now_us);
   void Tick(int64_t now_us);
 
-  enum class Phase { kWaiting, kReady, kStarted };
+  enum class Phase { kWaiting, kTaking, kReady, kStarted };
   struct Launch {
     v1::PrepareLaunch prepare;
     std::vector<uint32_t> devices;
     Phase phase = Phase::kWaiting;  // It holds its devices unless it waits.
+    uint64_t attempt = 0;           // The number of the attempt to prepare it.
     bool wounded = false;           // The leader has been asked to give the devices back.
     bool orphaned = false;          // The leader is gone.
     LaunchOrder behind;             // The launch that it waits for.
@@ -64,7 +67,9 @@ class Participant {
   void Grant(int64_t now_us);
   // Returns the launch that keeps this one from its devices, or null. Asks holders that are later to yield.
   const LaunchOrder* FindBlocker(const LaunchOrder& order, const Launch& launch,
-                                 const std::map<uint32_t, LaunchOrder>& wanted);
+                                 const std::map<uint32_t, LaunchOrder>& wanted, int64_t now_us);
+  // Makes a launch wait again that has its devices, and has not started.
+  void TakeBack(Launch& launch, int64_t now_us);
   void Free(const Launch& launch);
   void Refuse(Launches::iterator launch, const absl::Status& why);
   // Forgets a launch that has not started.
@@ -76,6 +81,7 @@ class Participant {
   Work& work_;
   const Post post_;
   const NameOf name_of_;
+  uint64_t attempts_ = 0;
   Launches launches_;
   std::map<std::pair<uint32_t, uint64_t>, LaunchOrder> orders_;  // By leader and number.
   std::map<uint32_t, LaunchOrder> holders_;                      // By device.

@@ -16,10 +16,10 @@ namespace hlod::fabric {
 class Work {
  public:
   virtual ~Work() = default;
-  // Checks that this daemon can run its part, and takes what it needs. An error refuses the launch
-  // everywhere.
-  virtual absl::Status Prepare(const v1::PrepareLaunch& launch) = 0;
-  // Gives back what Prepare took: nothing has happened. The launch may be prepared again.
+  // Begins to take what this daemon's part needs. Group::OnPrepared must be called with the number of this
+  // attempt when it has all of it, or an error, which refuses the launch everywhere; not after Release.
+  virtual void Prepare(const v1::PrepareLaunch& launch, uint64_t attempt) = 0;
+  // Ends the attempt and gives back what it took: nothing has happened. The launch may be prepared again.
   virtual void Release(const v1::LaunchId& launch, const absl::Status& why) = 0;
   // Starts the part. Group::OnDone must be called when it has ended.
   virtual void Start(const v1::LaunchId& launch) = 0;
@@ -42,6 +42,9 @@ struct LaunchLimits {
   int64_t prepare_wait_us = 30'000'000;
   // The launches of one leader that a daemon queues.
   size_t launches_per_leader_max = 256;
+  // The number before that of the first launch: after a restart, other daemons may not be done with the old
+  // ones.
+  uint64_t launches_before = 0;
   // The time after which a launch that waits tells its leader for whom.
   int64_t tell_us = 1'000'000;
 };

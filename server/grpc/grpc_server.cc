@@ -270,7 +270,7 @@ session::Peer GrpcServer::PeerOf(Call& call) const {
   return peer;
 }
 
-std::unique_ptr<CallHandler> GrpcServer::MakeLinkHandler(Call& call) {
+std::unique_ptr<CallHandler> GrpcServer::MakeLinkHandler(Call& call, PeerHandlerMaker* make) {
   absl::Status why;
   if (options_.peers == nullptr) {
     why =
@@ -280,8 +280,8 @@ std::unique_ptr<CallHandler> GrpcServer::MakeLinkHandler(Call& call) {
                     "Only daemons of this daemon's user may link with it over its unix socket.");
   }
   if (!why.ok()) return MakeConstantHandler(call, why);
-  return MakePeerHandler(*options_.peers, call, /*trusted=*/options_.peer.local || options_.tls == nullptr,
-                         options_.use);
+  return make(*options_.peers, call, /*trusted=*/options_.peer.local || options_.tls == nullptr,
+              options_.use);
 }
 
 std::unique_ptr<CallHandler> GrpcServer::MakeAdminHandler(Call& call, const std::string& name) {
@@ -353,7 +353,8 @@ void GrpcServer::Route(const std::shared_ptr<Call>& call) {
     options_.use();
     return start(MakeAdminHandler(*call, method.substr(kAdminPrefix.size())));
   }
-  if (method == "/hlod.v1.Peer/Link") return start(MakeLinkHandler(*call));
+  if (method == "/hlod.v1.Peer/Link") return start(MakeLinkHandler(*call, MakePeerHandler));
+  if (method == "/hlod.v1.Carrier/Carry") return start(MakeLinkHandler(*call, MakeCarryHandler));
   refuse(Unimplemented("This daemon has no method %s.", method));
 }
 

@@ -93,7 +93,9 @@ class GrpcServer {
   void Route(const std::shared_ptr<Call>& call);
   session::Peer PeerOf(Call& call) const;
   // The handlers of links between daemons, and of administration.
-  std::unique_ptr<CallHandler> MakeLinkHandler(Call& call);
+  using PeerHandlerMaker = std::unique_ptr<CallHandler>(PeerLinks& links, Call& call, bool trusted,
+                                                        std::function<void()> use);
+  std::unique_ptr<CallHandler> MakeLinkHandler(Call& call, PeerHandlerMaker* make);
   std::unique_ptr<CallHandler> MakeAdminHandler(Call& call, const std::string& name);
 
   // The existing calls: the queue must not end before the last of them.

@@ -1,7 +1,6 @@
 // The links' thread, and the state that all links share.
 #include "server/grpc/peer_links.h"
 
-#include <grpc/grpc_security_constants.h>  // tidy: names of properties.
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 
@@ -10,12 +9,10 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "common/base/errors/error.h"
 #include "common/base/errors/status.h"
 #include "common/base/text/printable.h"
-#include "common/rpc/credentials.h"
 #include "server/grpc/grpc_server.h"
 #include "server/grpc/outgoing_link.h"
 
@@ -52,32 +49,20 @@ const std::string& DigestOfNothing() {
 
 }  // namespace
 
-absl::Status CheckDaemon(const grpc::AuthContext& peer, const std::string& cluster,
-                         const std::string& daemon) {
-  const std::string prefix = rpc::DaemonUriPrefix(cluster);
-  std::vector<std::string> uris;
-  for (const grpc::string_ref& uri : peer.FindPropertyValues(GRPC_PEER_URI_PROPERTY_NAME)) {
-    uris.emplace_back(uri.data(), uri.size());
-    if (daemon.empty() ? uris.back().starts_with(prefix) : uris.back() == prefix + daemon)
-      return absl::OkStatus();
-  }
-  return MakeError(
-      ErrorKind::kAuth,
-      absl::StrFormat(
-          "The certificate of daemon \"%s\" does not name it as one of cluster \"%s\": it needs the URI "
-          "%s%s, and has %s.",
-          daemon, cluster, prefix, daemon.empty() ? "NAME" : daemon,
-          uris.empty() ? "none" : absl::StrJoin(uris, ", ")));
-}
-
 PeerLinks::PeerLinks(ClusterOptions options, PeerCredentials credentials, std::string version,
                      std::string address, uint64_t incarnation, device::Devices& devices)
     : options_(std::move(options)),
       credentials_(std::move(credentials)),
-      group_(MembershipOptionsOf(options_, version, address, incarnation, devices), fabric::LaunchLimits{},
-             *this, *this) {}
+      parts_(std::make_shared<LaunchParts>(*this, credentials_)),
+      group_(MembershipOptionsOf(options_, version, address, incarnation, devices),
+             fabric::LaunchLimits{.launches_before = incarnation % 1'000 * 1'000'000}, *this, *this) {
+  devices.SetLaunches(parts_);
+}
 
-PeerLinks::~PeerLinks() { Stop(); }
+PeerLinks::~PeerLinks() {
+  Stop();
+  parts_->Stop();
+}
 
 int64_t PeerLinks::Now() {
   return std::chrono::duration_cast<std::chrono::microseconds>(
@@ -95,6 +80,7 @@ void PeerLinks::Start() {
 }
 
 void PeerLinks::Stop() {
+  parts_->Stop();
   if (!thread_.joinable()) return;
   {
     MutexLock lock(&mu_);
@@ -210,15 +196,22 @@ void PeerLinks::SetProblem(const std::string& why) {
 
 void PeerLinks::Tick() {
   for (const uint32_t rank : std::exchange(unconnected_, {})) group_.OnUnconnected(rank, Now());
+  for (const v1::LaunchOffer& news : parts_->TakeNews(Now())) group_.Offer(news, Now()).IgnoreError();
   group_.Tick(Now());
   Settle();
 }
 
 void PeerLinks::Settle() {
-  while (!started_.empty()) {
-    const v1::LaunchId launch = std::move(started_.front());
-    started_.pop_front();
-    group_.OnDone(launch, absl::OkStatus(), Now());
+  while (!prepared_.empty() || !started_.empty()) {
+    if (!prepared_.empty()) {
+      const auto [launch, attempt] = std::move(prepared_.front());
+      prepared_.pop_front();
+      group_.OnPrepared(launch, attempt, absl::OkStatus(), Now());
+    } else {
+      const v1::LaunchId launch = std::move(started_.front());
+      started_.pop_front();
+      group_.OnDone(launch, absl::OkStatus(), Now());
+    }
   }
   LogChanges();
   const fabric::Membership& membership = group_.membership();
@@ -323,14 +316,30 @@ void PeerLinks::Connect(uint32_t rank, const std::string& address) {
   links_[key] = std::move(link);
 }
 
-absl::Status PeerLinks::Prepare(const v1::PrepareLaunch& launch) {
-  if (launch.digest() == DigestOfNothing()) return absl::OkStatus();
-  return Unimplemented("This daemon runs no programs of other daemons' sessions yet.");
+void PeerLinks::Use(absl::FunctionRef<void(fabric::Group&, int64_t now_us)> f) {
+  MutexLock lock(&mu_);
+  if (stopping_) return;
+  f(group_, Now());
+  Settle();
 }
 
-void PeerLinks::Start(const v1::LaunchId& launch) { started_.push_back(launch); }
+void PeerLinks::Prepare(const v1::PrepareLaunch& launch, uint64_t attempt) {
+  if (launch.digest() != DigestOfNothing()) return parts_->Prepare(launch, attempt);
+  trials_[{launch.launch().leader(), launch.launch().number()}] = attempt;
+  prepared_.emplace_back(launch.launch(), attempt);
+}
+
+void PeerLinks::Release(const v1::LaunchId& launch, const absl::Status& why) {
+  if (trials_.erase({launch.leader(), launch.number()}) == 0) parts_->Release(launch, why);
+}
+
+void PeerLinks::Start(const v1::LaunchId& launch) {
+  if (trials_.erase({launch.leader(), launch.number()}) == 0) return parts_->Start(launch);
+  started_.push_back(launch);
+}
 
 void PeerLinks::OnOver(uint64_t number, bool, const absl::Status& status) {
+  if (!trying_) return;
   over_[number] = status;
   over_changed_.SignalAll();
 }

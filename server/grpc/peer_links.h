@@ -3,7 +3,6 @@
 #pragma once
 
 #include <grpcpp/completion_queue.h>
-#include <grpcpp/security/auth_context.h>
 
 #include <cstdint>
 #include <deque>
@@ -24,11 +23,10 @@
 #include "server/device/devices.h"
 #include "server/fabric/group.h"
 #include "server/grpc/call.h"
+#include "server/grpc/launches/launch_parts.h"
+#include "server/grpc/launches/peer_channel.h"
 
 namespace hlod::grpc_server {
-
-// The most bytes of a message between daemons.
-inline constexpr int kPeerMessageBytesMax = 1 << 20;
 
 struct ClusterOptions {
   std::string name;              // --cluster
@@ -42,25 +40,14 @@ struct ClusterOptions {
   std::function<void(const absl::Status&)> on_refused = [](const absl::Status&) {};
 };
 
-// The credentials of links that this daemon makes; PEM texts.
-struct PeerCredentials {
-  std::string certificate, key, authority;  // Empty: without TLS.
-  std::string token;
-};
-
-// Returns an error unless the other side of a TLS connection is a daemon of the cluster by its certificate,
-// with the name `daemon` (any if empty). Its certificate is known to be of the cluster's authority.
-absl::Status CheckDaemon(const grpc::AuthContext& peer, const std::string& cluster,
-                         const std::string& daemon);
-
 class OutgoingLink;
 // The reports of the queue about a link that this daemon makes.
 enum class LinkEvent { kStarted, kRead, kWritten, kFinished };
 
 // Thread-safe.
-class PeerLinks : public fabric::Wire, public fabric::Work {
+class PeerLinks : public fabric::Wire, public fabric::Work, public MachineUser {
  public:
-  // `address` is where other daemons reach this one.
+  // `address` is where other daemons reach this one. Sets the launches of the devices.
   PeerLinks(ClusterOptions options, PeerCredentials credentials, std::string version, std::string address,
             uint64_t incarnation, device::Devices& devices);
   ~PeerLinks() override;
@@ -77,6 +64,7 @@ class PeerLinks : public fabric::Wire, public fabric::Work {
   void OnIncomingEnded(fabric::LinkId link);
 
   const std::string& cluster() const { return options_.name; }
+  Carriers& carriers() { return parts_->carriers(); }
   // Adds the cluster to a session's Welcome, unless this daemon is not a member now.
   void AddCluster(v1::Welcome& welcome);
   v1::Cluster Describe();
@@ -88,14 +76,18 @@ class PeerLinks : public fabric::Wire, public fabric::Work {
   void End(fabric::LinkId link, const absl::Status& why) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
   void Connect(uint32_t rank, const std::string& address) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
 
-  // fabric::Work: the parts of launches. There are only those without work.
-  absl::Status Prepare(const v1::PrepareLaunch& launch) override;
-  void Release(const v1::LaunchId&, const absl::Status&) override {}
+  // fabric::Work. Launches without work (TryLaunches) are ready and done at once; `parts_` has the others.
+  void Prepare(const v1::PrepareLaunch& launch, uint64_t attempt) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
+  void Release(const v1::LaunchId& launch, const absl::Status& why) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
   void Start(const v1::LaunchId& launch) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
-  void Cancel(const v1::LaunchId&, const absl::Status&) override {}
+  void Cancel(const v1::LaunchId& launch, const absl::Status& why) override { parts_->Cancel(launch, why); }
   void OnOver(uint64_t number, bool started,
               const absl::Status& status) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
-  void OnOfferRefused(uint64_t, uint64_t, const absl::Status&) override {}
+  void OnOfferRefused(uint64_t group, uint64_t sequence, const absl::Status& why) override {
+    parts_->OnOfferRefused(group, sequence, why);
+  }
+  // MachineUser.
+  void Use(absl::FunctionRef<void(fabric::Group&, int64_t now_us)> f) override;
 
   void Run();
   void OnEvent(OutgoingLink& link, LinkEvent event, bool ok) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -120,7 +112,10 @@ class PeerLinks : public fabric::Wire, public fabric::Work {
       ABSL_GUARDED_BY(mu_);  // The links that the machine knows.
   std::map<OutgoingLink*, std::unique_ptr<OutgoingLink>> links_ ABSL_GUARDED_BY(mu_);
   std::vector<uint32_t> unconnected_ ABSL_GUARDED_BY(mu_);  // Ranks whose addresses cannot be called.
-  std::deque<v1::LaunchId> started_ ABSL_GUARDED_BY(mu_);  // Parts that are done as soon as the lock is left.
+  // Parts without work. Settle reports them as prepared, and as done.
+  std::map<std::pair<uint32_t, uint64_t>, uint64_t> trials_ ABSL_GUARDED_BY(mu_);
+  std::deque<std::pair<v1::LaunchId, uint64_t>> prepared_ ABSL_GUARDED_BY(mu_);
+  std::deque<v1::LaunchId> started_ ABSL_GUARDED_BY(mu_);
   std::map<uint64_t, absl::Status> over_ ABSL_GUARDED_BY(mu_);
   bool trying_ ABSL_GUARDED_BY(mu_) = false;
   // The epoch and the members that the log has named.
@@ -130,6 +125,7 @@ class PeerLinks : public fabric::Wire, public fabric::Work {
   bool refused_ ABSL_GUARDED_BY(mu_) = false;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   std::thread thread_;
+  const std::shared_ptr<LaunchParts> parts_;
   fabric::Group group_ ABSL_GUARDED_BY(mu_);
 };
 
@@ -137,5 +133,8 @@ class PeerLinks : public fabric::Wire, public fabric::Work {
 // act as a daemon: then no certificate is needed. `use` is called when the caller is accepted.
 std::unique_ptr<CallHandler> MakePeerHandler(PeerLinks& links, Call& call, bool trusted,
                                              std::function<void()> use);  // Defined in peer_handler.cc.
+// Returns the handler of Carrier/Carry, for the same callers.
+std::unique_ptr<CallHandler> MakeCarryHandler(PeerLinks& links, Call& call, bool trusted,
+                                              std::function<void()> use);  // Defined in carry_handler.cc.
 
 }  // namespace hlod::grpc_server

@@ -254,6 +254,13 @@ device::Violation HandleExecute(Session& session, const v1::Command& command, co
   request.deadline_us = static_cast<int64_t>(std::min<uint64_t>(message.deadline_us(), INT64_MAX));
   request.line = message.line();
   request.refused = refused;
+  if (message.has_launch()) {
+    request.launch = std::make_shared<device::LaunchRequest>();
+    request.launch->group = message.launch().group();
+    request.launch->sequence = message.launch().sequence();
+    request.launch->ranks.assign(message.launch().ranks().begin(), message.launch().ranks().end());
+    request.launch->devices.assign(message.launch().devices().begin(), message.launch().devices().end());
+  }
   AddArguments(session, message, request);
   device::Done done;
   if (message.profile()) {

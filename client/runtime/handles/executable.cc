@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "absl/functional/function_ref.h"
+#include "client/runtime/cluster/daemons.h"
 #include "client/runtime/handles/execute_checks.h"
 #include "client/runtime/handles/step_profile_proto.h"
 #include "client/runtime/mesh/divided_program.h"
@@ -80,12 +82,16 @@ class ExecuteCall {
     measure_machine_ = measure_machine;
   }
 
+  // Makes it a part of a program that runs on several daemons.
+  void SetLaunch(v1::Launch launch) { launch_ = std::move(launch); }
+
   absl::Status Send(const Caller& caller) {
     ASSIGN_OR_RETURN(const Compilation compilation, executable_->Current(caller));
     v1::Command command;
     v1::Execute& execute = *command.mutable_execute();
     execute.set_executable(compilation.handle);
     AddOptions(execute);
+    if (launch_.has_value()) *execute.mutable_launch() = *launch_;
     AddArguments(execute);
     return executable_->session->Transact(caller, [&](Session::Sender& sender) {
       for (const Caller& line : options_.result_callers) execute.add_result_origins(sender.OriginOf(line));
@@ -93,6 +99,11 @@ class ExecuteCall {
       sent_ = sender.Add(std::move(command));
       ReadAhead(sender);
     });
+  }
+
+  // Asks the daemon to stop what was sent, if anything was.
+  void Cancel() const {
+    if (sent_ != nullptr) executable_->session->Cancel(sent_->id);
   }
 
   // Returns the handles, and notes what the execute did to its arguments. REQUIRES: Send() succeeded.
@@ -255,24 +266,157 @@ class ExecuteCall {
   std::vector<int> unknown_;       // Results named in `fill` that do not exist: the daemon refuses them.
   std::vector<bool> abstract_;     // True for each result that will be a placeholder.
   bool profile_ = false, measure_machine_ = false;
+  std::optional<v1::Launch> launch_;
   Command sent_;
   std::vector<Command> prefetches_;  // The Download that reads each result ahead; empty if there is none.
 };
 
-// Returns the program on the daemon that owns the devices.
-absl::StatusOr<std::shared_ptr<ExecutableState>> OnDaemonOf(const std::shared_ptr<ExecutableState>& state,
-                                                            const std::vector<int>& devices,
-                                                            const Caller& caller) {
-  ASSIGN_OR_RETURN(const std::shared_ptr<Session> owner, state->session->Owner(devices[0]));
-  for (const int device : devices) {
-    ASSIGN_OR_RETURN(const std::shared_ptr<Session> other, state->session->Owner(device));
-    if (other == owner) continue;
-    return MakeError(ErrorKind::kUnimplemented,
-                     absl::StrFormat("%s is to run on devices %d and %d, which are of different daemons; "
-                                     "the participants of a program must be on devices of one daemon.",
-                                     state->name, devices[0], device));
+// The participants of a program that are on one daemon.
+struct LaunchedPart {
+  std::shared_ptr<Session> session;
+  std::vector<size_t> participants;  // Ascending.
+  std::vector<int> devices = {};
+  std::vector<Argument> arguments = {};
+  ExecuteOptions options = {};
+  std::unique_ptr<ExecuteCall> call = nullptr;
+};
+
+// Returns the parts by daemon; the first one has participant 0.
+absl::StatusOr<std::vector<LaunchedPart>> PartsOf(const ExecutableState& state,
+                                                  const std::vector<int>& devices) {
+  std::vector<LaunchedPart> parts;
+  for (size_t m = 0; m < devices.size(); ++m) {
+    ASSIGN_OR_RETURN(std::shared_ptr<Session> owner, state.session->Owner(devices[m]));
+    auto part = std::ranges::find(parts, owner, &LaunchedPart::session);
+    if (part == parts.end())
+      part = parts.insert(part, LaunchedPart{.session = std::move(owner), .participants = {}});
+    part->participants.push_back(m);
+    part->devices.push_back(devices[m]);
   }
-  return owner == state->session ? state : state->On(owner, caller);
+  return parts;
+}
+
+// Gives each part its arguments and options. Indices that do not exist go to the first part as they are, and
+// its daemon refuses them.
+void DivideParts(const ExecutableState& state, absl::Span<const Argument> arguments,
+                 const ExecuteOptions& options, std::vector<LaunchedPart>& parts, size_t participants) {
+  const size_t takes = arguments.size() / participants, gives = state.results.size();
+  std::vector<std::pair<LaunchedPart*, int>> places(
+      participants);  // By participant, its part and its place there.
+  for (LaunchedPart& part : parts) {
+    part.options = options;
+    part.options.devices = part.devices;
+    part.options.device.reset();
+    part.options.donate.clear();
+    part.options.fill.clear();
+    part.options.result_callers.clear();
+    for (size_t i = 0; i < part.participants.size(); ++i) {
+      const size_t m = part.participants[i];
+      places[m] = {&part, static_cast<int>(i)};
+      const auto own = arguments.subspan(m * takes, takes);
+      part.arguments.insert(part.arguments.end(), own.begin(), own.end());
+      for (size_t r = 0; r < gives; ++r) {
+        const size_t result = m * gives + r;  // The list may end early.
+        if (result < options.result_callers.size())
+          part.options.result_callers.push_back(options.result_callers[result]);
+      }
+    }
+  }
+  const auto place = [&](int index, size_t each) -> std::pair<LaunchedPart*, int> {
+    const auto i = static_cast<size_t>(index);
+    if (index < 0 || each == 0 || i / each >= participants) return {&parts[0], -1};
+    const auto& [part, at] = places[i / each];
+    return {part, at * static_cast<int>(each) + static_cast<int>(i % each)};
+  };
+  for (const int index : options.donate) {
+    const auto [part, own] = place(index, takes);
+    part->options.donate.push_back(own);
+  }
+  for (const auto& [index, placeholder] : options.fill) {
+    const auto [part, own] = place(index, gives);
+    part->options.fill.emplace_back(own, placeholder);
+  }
+}
+
+// Done when all parts are, with the error of the first part that has one.
+class AllDone final : public Awaitable<void> {
+ public:
+  explicit AllDone(std::vector<Future<void>> parts) : parts_(std::move(parts)) {}
+  bool Ready() override {
+    return std::ranges::all_of(parts_, [](const Future<void>& part) { return part.Ready(); });
+  }
+  absl::Status Await(absl::Time deadline) override {
+    absl::Status status;
+    for (const Future<void>& part : parts_) {
+      status.Update(
+          part.Await(deadline == absl::InfiniteFuture() ? absl::InfiniteDuration() : deadline - absl::Now()));
+    }
+    return status;
+  }
+
+ private:
+  const std::vector<Future<void>> parts_;
+};
+
+// Sends each daemon its part. All of them start, or none does.
+absl::Status SendParts(Daemons& daemons, const std::vector<int>& devices, std::vector<LaunchedPart>& parts,
+                       const Caller& caller) {
+  v1::Launch launch;
+  launch.set_group(daemons.group());
+  for (const int device : devices) {
+    launch.add_ranks(daemons.RankOf(device));
+    launch.add_devices(static_cast<uint32_t>(daemons.OrdinalOf(device)));
+  }
+  absl::MutexLock lock(&daemons.launching());
+  launch.set_sequence(daemons.NextLaunch());
+  for (LaunchedPart& part : parts) {
+    part.call->SetLaunch(launch);
+    if (const absl::Status sent = part.call->Send(caller); !sent.ok()) {
+      for (const LaunchedPart& other : parts) other.call->Cancel();
+      return sent;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Execution> StartLaunch(const std::shared_ptr<ExecutableState>& state,
+                                      absl::Span<const Argument> arguments, const ExecuteOptions& options,
+                                      bool is_abstract, const std::vector<int>& devices,
+                                      std::vector<LaunchedPart> parts,
+                                      absl::FunctionRef<void(ExecuteCall&)> prepare, const Caller& caller) {
+  if (is_abstract) {
+    return MakeError(
+        ErrorKind::kUnimplemented,
+        absl::StrFormat("%s is to run on devices %d and %d, which are of different daemons; over "
+                        "placeholders it must run on devices of one daemon.",
+                        state->name, parts[0].devices[0], parts[1].devices[0]));
+  }
+  DivideParts(*state, arguments, options, parts, devices.size());
+  for (LaunchedPart& part : parts) {
+    std::shared_ptr<ExecutableState> there = state;
+    if (part.session != state->session) {
+      ASSIGN_OR_RETURN(there, state->On(part.session, caller));
+    }
+    part.call = std::make_unique<ExecuteCall>(there, part.arguments, part.options, /*is_abstract=*/false,
+                                              part.devices);
+  }
+  prepare(*parts[0].call);
+  RETURN_IF_ERROR(SendParts(*state->session->daemons(), devices, parts, caller));
+  const size_t gives = state->results.size();
+  std::vector<Buffer> results(devices.size() * gives);
+  std::vector<Future<void>> ends;
+  Execution whole;
+  for (const LaunchedPart& part : parts) {
+    Execution execution = part.call->Finish(caller);
+    for (size_t i = 0; i < execution.results.size(); ++i)
+      results[part.participants[i / gives] * gives + i % gives] = std::move(execution.results[i]);
+    ends.push_back(execution.done);
+    // A cancel of one part ends the others.
+    if (ends.size() == 1) whole = std::move(execution);
+  }
+  whole.results = std::move(results);
+  whole.done = Future<void>(std::make_shared<AllDone>(std::move(ends)));
+  return whole;
 }
 
 // Checks an execute and sends it. `prepare` may change the call before it is sent.
@@ -285,7 +429,14 @@ absl::StatusOr<Execution> StartExecute(const std::shared_ptr<ExecutableState>& s
   RETURN_IF_ERROR(executable.session->status());
   if (!executable.session->options().skip_local_checks)
     RETURN_IF_ERROR(CheckExecute(executable, arguments, options, is_abstract, devices, caller));
-  ASSIGN_OR_RETURN(const std::shared_ptr<ExecutableState> there, OnDaemonOf(state, devices, caller));
+  ASSIGN_OR_RETURN(std::vector<LaunchedPart> parts, PartsOf(executable, devices));
+  if (parts.size() > 1) {
+    return StartLaunch(state, arguments, options, is_abstract, devices, std::move(parts), prepare, caller);
+  }
+  std::shared_ptr<ExecutableState> there = state;
+  if (parts[0].session != state->session) {
+    ASSIGN_OR_RETURN(there, state->On(parts[0].session, caller));
+  }
   ExecuteCall call(there, arguments, options, is_abstract, devices);
   prepare(call);
   RETURN_IF_ERROR(call.Send(caller));

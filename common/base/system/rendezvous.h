@@ -11,6 +11,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "common/base/system/carrier.h"
 #include "common/base/system/mutex.h"
 
 namespace hlod {
@@ -42,6 +43,11 @@ class Rendezvous {
   // wait for it.
   void Leave(int participant, const absl::Status& status);
 
+  // Says which participants are in other processes. They must have left. Set before the run starts; not
+  // owned. Null: all are here.
+  void SetElsewhere(const Elsewhere* elsewhere) { elsewhere_ = elsewhere; }
+  const Elsewhere* elsewhere() const { return elsewhere_; }
+
   // cause() is the error of the first participant that failed, or OK. context() says which one it was and
   // what it was doing.
   absl::Status cause() const;
@@ -70,6 +76,7 @@ class Rendezvous {
   void CheckProgress() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const std::vector<std::string> names_;
+  const Elsewhere* elsewhere_ = nullptr;
   mutable Mutex mu_;
   CondVar changed_ ABSL_GUARDED_BY(mu_);
   std::list<Table> tables_ ABSL_GUARDED_BY(mu_);

@@ -14,6 +14,8 @@
 
 namespace hlod::device {
 
+class LaunchedExecute;
+
 struct Execution {
   explicit Execution(ExecuteRequest r) : request(std::move(r)) {}
 
@@ -31,6 +33,7 @@ struct Execution {
   absl::Duration preparation;
   int64_t held_bytes = 0;  // Host memory that is charged to the session until the execute has ended.
   std::shared_ptr<Task> task = std::make_shared<Task>();
+  std::shared_ptr<LaunchedExecute> launched;  // Null unless the request is a part of a launch.
   std::atomic<bool> cancel{false};
   // Guarded by the session's lock. True when everything that the execute needs is settled: it is being
   // checked, is queued or runs.

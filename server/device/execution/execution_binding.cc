@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "common/base/errors/status.h"
+#include "common/hlo/collectives/collective.h"
 #include "server/device/buffers/buffer_rules.h"
 #include "server/device/execution/execution.h"
 
@@ -24,10 +25,42 @@ int64_t HeldBytes(const ExecuteRequest& request) {
                  (request.fills.size() + request.donated.size() + request.absent.size() +
                   request.devices.size() + request.result_origins.size()) *
                      sizeof(uint32_t);
+  if (request.launch != nullptr)
+    bytes += sizeof(LaunchRequest) + request.launch->ranks.size() * (2 * sizeof(uint32_t) + sizeof(size_t));
   for (const ExecuteRequest::Argument& argument : request.arguments) {
     if (argument.literal != nullptr) bytes += sizeof(hlo::Literal) + argument.literal->bytes().size();
   }
   return static_cast<int64_t>(bytes);
+}
+
+// Checks that the devices are those that the launch gives to this daemon, and finds its participants.
+absl::Status CheckLaunch(const ExecuteRequest& request, Devices& devices) {
+  LaunchRequest& launch = *request.launch;
+  if (devices.launches() == nullptr) {
+    return MakeError(ErrorKind::kArgument,
+                     "A launch names several daemons, and this one is in no cluster: it was started without "
+                     "--cluster.");
+  }
+  ASSIGN_OR_RETURN(launch.rank, devices.launches()->FindRank());
+  if (launch.group == 0 || launch.ranks.size() != launch.devices.size() ||
+      launch.ranks.size() > static_cast<size_t>(hlo::kParticipantsMax)) {
+    return ArgumentError(absl::StrFormat("A launch of group %d has %d ranks and %d devices.", launch.group,
+                                         launch.ranks.size(), launch.devices.size()));
+  }
+  for (size_t i = 0; i < launch.ranks.size(); ++i) {
+    if (launch.ranks[i] != launch.rank) continue;
+    const size_t m = launch.own.size();
+    launch.own.push_back(i);
+    if (m < request.participants() && request.DeviceOf(m) == launch.devices[i]) continue;
+    return ArgumentError(absl::StrFormat(
+        "The launch has participant %d on device %d of this daemon (rank %d), and its execute "
+        "has not.",
+        i, launch.devices[i], launch.rank));
+  }
+  if (launch.own.size() == request.participants()) return absl::OkStatus();
+  return ArgumentError(
+      absl::StrFormat("The launch has %d participants on this daemon (rank %d), and its execute has %d.",
+                      launch.own.size(), launch.rank, request.participants()));
 }
 
 // Binds one execute, step by step. The first error is the answer, and the steps after it are skipped: a
@@ -55,6 +88,8 @@ struct Binding {
 
 // Checks that there is one device per participant, and that all have equally many arguments and results.
 void Binding::CheckParticipants() {
+  // First, because then the other daemons can be told of any other error.
+  if (request.launch != nullptr) status.Update(CheckLaunch(request, state.devices));
   if (!status.ok()) return;
   const size_t participants = request.participants();
   absl::flat_hash_set<uint32_t> seen;

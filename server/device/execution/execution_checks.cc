@@ -70,12 +70,27 @@ std::string OfEach(size_t participants) {
 // Checks that the execute has one device per participant.
 absl::Status CheckParticipants(const ExecuteRequest& request, const Executable& executable) {
   const hlo::Participants& participants = executable.plan().stats().participants;
-  if (static_cast<int64_t>(request.participants()) != participants.count()) {
+  const size_t given = request.launch != nullptr ? request.launch->ranks.size() : request.participants();
+  if (static_cast<int64_t>(given) != participants.count()) {
     return ArgumentError(absl::StrFormat(
         "\"%s\" needs %d devices (num_replicas %d x num_partitions %d), but %d are given.", executable.name(),
-        participants.count(), participants.replicas, participants.partitions, request.participants()));
+        participants.count(), participants.replicas, participants.partitions, given));
   }
   return absl::OkStatus();
+}
+
+// Refuses what does not run over several daemons.
+absl::Status CheckLaunched(const Executable& executable, const ExecuteRequest& request, bool absent) {
+  const char* what = nullptr;
+  if (absent || !request.absent.empty()) {
+    what = "runs over placeholders";
+  } else if (executable.plan().stats().transfers) {
+    what = "takes or gives values while it runs";
+  }
+  if (what == nullptr) return absl::OkStatus();
+  return MakeError(ErrorKind::kUnimplemented,
+                   absl::StrFormat("\"%s\" %s: its participants must be on devices of one daemon.",
+                                   executable.name(), what));
 }
 
 // Checks `absent`: the execute is abstract, and these results exist.
@@ -120,6 +135,7 @@ absl::Status CheckArguments(Execution& execution, SessionState& state) {
     absent.resize(request.arguments.size());
     absent[i] = true;
   }
+  if (request.launch != nullptr) RETURN_IF_ERROR(CheckLaunched(executable, request, !absent.empty()));
   RETURN_IF_ERROR(CheckResults(execution, state.limits));
   RETURN_IF_ERROR(CheckAbsent(request));
   if (!request.absent.empty()) absent.resize(request.arguments.size());

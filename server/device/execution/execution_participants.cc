@@ -18,49 +18,40 @@
 #include "common/base/system/rendezvous.h"
 #include "server/device/execution/execution_run.h"
 #include "server/device/execution/executions.h"
+#include "server/device/execution/launched_execute.h"
+#include "server/device/execution/participants.h"
 
 namespace hlod::device {
 
-// The state shared by the participants of one execute. Lives as long as one of their jobs.
-struct Executions::Participants {
-  enum class Phase : uint8_t { kGathering, kRunning, kOver };
-
-  Participants(std::shared_ptr<Execution> e, const engine::Plan& whole)
-      : execution(std::move(e)),
-        plan(execution->abstract ? *execution->part : whole),
-        rendezvous(Names(*execution, plan.stats().participants)) {
-    order.resize(execution->request.participants());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::ranges::sort(order, {}, [this](size_t m) { return execution->request.DeviceOf(m); });
-    runs.resize(order.size());
+Executions::Participants::Participants(std::shared_ptr<Execution> e, const engine::Plan& whole)
+    : execution(std::move(e)),
+      plan(execution->abstract ? *execution->part : whole),
+      rendezvous(Names(*execution, plan.stats().participants)) {
+  order.resize(execution->request.participants());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::sort(order, {}, [this](size_t m) { return execution->request.DeviceOf(m); });
+  runs.resize(order.size());
+  if (!launched()) return;
+  const LaunchRequest& launch = *execution->request.launch;
+  elsewhere.rank = launch.rank;
+  elsewhere.ranks = launch.ranks;
+  for (size_t i = 0; i < launch.ranks.size(); ++i) {
+    if (launch.ranks[i] != launch.rank) rendezvous.Leave(static_cast<int>(i), absl::OkStatus());
   }
-  static std::vector<std::string> Names(const Execution& execution, const hlo::Participants& participants) {
-    std::vector<std::string> names;
-    for (size_t m = 0; m < execution.request.participants(); ++m) {
-      names.push_back(absl::StrFormat("%s on device %d", participants.Name(static_cast<int64_t>(m)),
-                                      execution.request.DeviceOf(m)));
-    }
-    return names;
+}
+
+std::vector<std::string> Executions::Participants::Names(const Execution& execution,
+                                                         const hlo::Participants& participants) {
+  std::vector<std::string> names;
+  const LaunchRequest* const launch = execution.request.launch.get();
+  const size_t count = launch != nullptr ? launch->ranks.size() : execution.request.participants();
+  for (size_t i = 0; i < count; ++i) {
+    names.push_back(absl::StrFormat("%s on device %d", participants.Name(static_cast<int64_t>(i)),
+                                    launch != nullptr ? launch->devices[i] : execution.request.DeviceOf(i)));
+    if (launch != nullptr) absl::StrAppend(&names.back(), " of rank ", launch->ranks[i]);
   }
-
-  const std::shared_ptr<Execution> execution;
-  const engine::Plan& plan;   // In an abstract execute, the part that can be computed.
-  std::vector<size_t> order;  // The participants in the order of their devices' ordinals.
-  Rendezvous rendezvous;
-  // By participant, its run, set when it has its memory. Used by the participant's own thread, except at the
-  // start, when all others wait.
-  std::vector<std::optional<PlanRun>> runs;
-  std::chrono::steady_clock::time_point start;
-  int64_t peak_bytes = 0;
-
-  Mutex mu;
-  CondVar changed ABSL_GUARDED_BY(mu);
-  Phase phase ABSL_GUARDED_BY(mu) = Phase::kGathering;
-  size_t inside ABSL_GUARDED_BY(mu) = 0;  // The number of participants that hold their device.
-  size_t ended ABSL_GUARDED_BY(mu) = 0;   // The number of participants whose run has ended.
-  bool settled ABSL_GUARDED_BY(mu) = false;
-  absl::Status refused ABSL_GUARDED_BY(mu);  // The error that occurred before all had their devices.
-};
+  return names;
+}
 
 void Executions::QueueParticipants(const std::shared_ptr<Execution>& execution) {
   const std::shared_ptr<SessionExecutable> held = Hold(*execution);
@@ -76,7 +67,7 @@ void Executions::QueueParticipant(const std::shared_ptr<Participants>& participa
 }
 
 bool Executions::PostponeParticipant(const std::shared_ptr<Participants>& participants, size_t position) {
-  if (position == 0) {
+  if (position == 0 && !participants->launched()) {
     MutexLock lock(&state_.mu);
     participants->execution->running = false;
   }
@@ -89,7 +80,7 @@ bool Executions::PostponeParticipant(const std::shared_ptr<Participants>& partic
 // A job of a device's queue: when it returns, the device can run the next job.
 void Executions::RunParticipant(const std::shared_ptr<Participants>& participants, size_t position) {
   Execution& execution = *participants->execution;
-  if (position == 0) {
+  if (position == 0 && !participants->launched()) {
     MutexLock lock(&state_.mu);
     if (execution.reported) return;  // It was cancelled, or its session has ended, so it holds nothing.
     execution.running = true;
@@ -111,14 +102,18 @@ void Executions::RunParticipant(const std::shared_ptr<Participants>& participant
     }
     if (status.ok() && position + 1 < participants->order.size()) {
       QueueParticipant(participants, position + 1);
-    } else if (status.ok()) {
+    } else if (status.ok() && (!participants->launched() || AwaitLaunch(*participants))) {
       StartParticipants(*participants);
     }
   } catch (const std::exception& e) {  // For example bad_alloc.
     status = Internal("The run could not start: %s.", e.what());
   }
   if (!status.ok()) Refuse(*participants, status);
-  if (AwaitStart(*participants)) RunMemberPlan(*participants, participants->order[position]);
+  if (AwaitStart(*participants)) {
+    RunMemberPlan(*participants, participants->order[position]);
+  } else {
+    participants->runs[participants->order[position]].reset();
+  }
   EndParticipant(participants);
 }
 
@@ -164,6 +159,13 @@ void Executions::StartParticipants(Participants& participants) {
     for (std::optional<PlanRun>& run : participants.runs) run->TakeOver();
   }
   for (std::optional<PlanRun>& run : participants.runs) run->CopyShared();
+  if (participants.launched()) {
+    participants.elsewhere.spaces.resize(participants.elsewhere.ranks.size(), nullptr);
+    for (size_t m = 0; m < participants.runs.size(); ++m)
+      participants.elsewhere.spaces[participants.execution->request.NumberOf(m)] =
+          participants.runs[m]->received.data();
+    participants.rendezvous.SetElsewhere(&participants.elsewhere);
+  }
   participants.peak_bytes = state_.account->figures().live_bytes;
   participants.start = std::chrono::steady_clock::now();
   MutexLock lock(&participants.mu);
@@ -198,7 +200,8 @@ void Executions::RunMemberPlan(Participants& participants, size_t participant) {
   } catch (const std::exception& e) {  // bad_alloc, and anything that a library throws.
     status = Internal("The run failed: %s.", e.what());
   }
-  participants.rendezvous.Leave(static_cast<int>(participant), status);
+  participants.rendezvous.Leave(static_cast<int>(participants.execution->request.NumberOf(participant)),
+                                status);
   // The others cannot finish without this participant.
   if (!status.ok()) participants.execution->cancel = true;
   MutexLock lock(&participants.mu);
@@ -232,9 +235,10 @@ void Executions::GiveResults(Participants& participants, bool succeeded) {
             run_us, participants.peak_bytes);
 }
 
-// Ends a participant; the last one answers the execute.
+// Ends a participant; the last one answers the execute, unless its launch decides that.
 void Executions::EndParticipant(const std::shared_ptr<Participants>& participants) {
-  absl::Status status;
+  absl::Status status, verdict;
+  LaunchPart::Report prepared, done;
   {
     MutexLock lock(&participants->mu);
     --participants->inside;
@@ -243,17 +247,27 @@ void Executions::EndParticipant(const std::shared_ptr<Participants>& participant
     if (!(all_ended || given_up) || std::exchange(participants->settled, true)) return;
     participants->phase = Participants::Phase::kOver;
     status = participants->refused;
+    verdict = participants->verdict;
+    prepared = std::exchange(participants->prepared, nullptr);
+    done = std::exchange(participants->done, nullptr);
   }
   Execution& execution = *participants->execution;
   if (participants->start != std::chrono::steady_clock::time_point()) {
     status = WithRunKind(participants->rendezvous.cause(), TimeLimit(execution.request, state_.limits),
                          state_.limits);
-    if (KindOf(status) != ErrorKind::kCancelled)
+    if (KindOf(status) != ErrorKind::kCancelled) {
       status = Annotate(status, participants->rendezvous.context());
+    } else if (!verdict.ok()) {
+      status = verdict;
+    }
     GiveResults(*participants, status.ok());
   }
   participants->runs.clear();
-  Settle(participants->execution, status);
+  if (!participants->launched() || done != nullptr) Settle(participants->execution, status);
+  if (!participants->launched()) return;
+  execution.launched->OnAttemptOver();
+  if (prepared != nullptr) prepared(status);
+  if (done != nullptr) done(status);
 }
 
 }  // namespace hlod::device

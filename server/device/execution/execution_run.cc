@@ -91,6 +91,13 @@ absl::Status PlanRun::Allocate() {
     }
     ASSIGN_OR_RETURN(temporary, memory.Allocate(state.account, plan.memory().temporary_bytes,
                                                 Category::kTemporary, "the temporaries"));
+    if (const LaunchRequest* const launch = execution.request.launch.get(); launch != nullptr) {
+      const auto here = [launch](int i) { return launch->ranks[static_cast<size_t>(i)] == launch->rank; };
+      const int64_t bytes =
+          plan.ReceiveBytes(static_cast<int>(execution.request.NumberOf(participant)), here);
+      ASSIGN_OR_RETURN(received, memory.Allocate(state.account, bytes, Category::kTemporary,
+                                                 "the values of other daemons"));
+    }
     return absl::OkStatus();
   };
   absl::Status status = allocate();
@@ -125,10 +132,11 @@ absl::Status PlanRun::RunPlan(absl::Duration used, Rendezvous* rendezvous) {
   context.deadline = absl::Now() + limit - used;
   context.cancel = &execution.cancel;
   const hlo::Participants& participants = plan.stats().participants;
-  context.replica_id = static_cast<uint32_t>(participant / static_cast<size_t>(participants.partitions));
-  context.partition_id = static_cast<uint32_t>(participant % static_cast<size_t>(participants.partitions));
+  const size_t number = execution.request.NumberOf(participant);
+  context.replica_id = static_cast<uint32_t>(number / static_cast<size_t>(participants.partitions));
+  context.partition_id = static_cast<uint32_t>(number % static_cast<size_t>(participants.partitions));
   context.rendezvous = rendezvous;
-  context.participant = static_cast<int>(participant);
+  context.participant = static_cast<int>(number);
   RunChannels channels(state, device, execution.request.command.id, /*own=*/execution.request.line != 0,
                        /*alone=*/rendezvous == nullptr);
   context.channels = &channels;

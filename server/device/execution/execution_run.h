@@ -61,6 +61,7 @@ struct PlanRun {
   absl::InlinedVector<int, 16> takes, copies;
   std::vector<Block> blocks;  // By result, its memory.
   Block temporary;
+  Block received;  // The values of participants on other daemons.
 };
 
 // Sets the value of a result.

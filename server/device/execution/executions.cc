@@ -7,6 +7,7 @@
 
 #include "common/base/errors/status.h"
 #include "server/device/execution/execution.h"
+#include "server/device/execution/launched_execute.h"
 #include "server/device/session_device.h"
 
 namespace hlod::device {
@@ -27,6 +28,8 @@ std::string DescribeExecute(const Execution& execution) {
 Violation Executions::Execute(ExecuteRequest request, Done done) {
   auto execution = std::make_shared<Execution>(std::move(request));
   execution->done = std::move(done);
+  if (execution->request.launch != nullptr)
+    execution->launched = std::make_shared<LaunchedExecute>(Self(), execution);
   absl::Status refused;
   {
     DeferringLock lock(&state_.mu);
@@ -51,6 +54,10 @@ Violation Executions::Execute(ExecuteRequest request, Done done) {
       executions_[r.command.id] = execution;
       if (r.line != 0) state_.channels.BeginExecution(r.command.id);
       Start(execution->task, lock.ready_tasks());
+    }
+    // Also if it is refused: then TakeBack refuses the parts of the other daemons.
+    if (r.launch != nullptr && !r.launch->own.empty()) {
+      lock.Call([launches = state_.devices.launches(), part = execution->launched] { launches->Add(part); });
     }
   }
   if (!refused.ok()) Settle(execution, refused);
@@ -104,7 +111,7 @@ void Executions::Cancel(uint64_t command, const absl::Status& cancelled, Deferri
   if (found == executions_.end()) return;
   const std::shared_ptr<Execution> execution = found->second;
   execution->cancel = true;
-  if (execution->running) return;
+  if (execution->running) return TakeBackLaunch(*execution, cancelled, lock);
   lock.Call([self = Self(), command] { self->state_.channels.EndExecution(command); });
   Report(*execution, cancelled, lock);
   // An execute that was to consume a buffer orders later commands: they wait for it instead of everything
@@ -123,6 +130,7 @@ void Executions::Report(Execution& execution, const absl::Status& status, Deferr
         state_.errors.Root(DescribeExecute(execution), status, execution.request.command);
     answer = ToStatus(root);
     error = state_.errors.Keep(root);
+    TakeBackLaunch(execution, status, lock);
   }
   for (const std::shared_ptr<Buffer>& buffer : execution.results) {
     if (buffer == nullptr) continue;
@@ -163,6 +171,7 @@ void Executions::Close(DeferringLock& lock) {
     lock.Discard(std::exchange(execution->done, nullptr));
     lock.Discard(std::exchange(execution->task->ready, nullptr));
     Abandon(*execution->task);
+    TakeBackLaunch(*execution, MakeError(ErrorKind::kCancelled, "The session has ended."), lock);
     if (execution->running) continue;
     lock.Discard(std::exchange(execution->arguments, {}));
     lock.Discard(std::exchange(execution->results, {}));

@@ -23,6 +23,7 @@
 namespace hlod::device {
 
 struct Execution;
+class LaunchedExecute;
 class SessionDevice;
 
 struct PlanRun;
@@ -100,6 +101,17 @@ class Executions {
   static void RunMemberPlan(Participants& participants, size_t participant);
   void GiveResults(Participants& participants, bool succeeded);
   void EndParticipant(const std::shared_ptr<Participants>& participants);
+  // Executes that are parts of launches (executions_launch.cc).
+  friend class LaunchedExecute;
+  void OfferLaunch(const std::shared_ptr<Execution>& execution);
+  // Tells the other daemons that the part will not run.
+  void TakeBackLaunch(const Execution& execution, const absl::Status& why, DeferringLock& lock);
+  // Reserves the execute for an attempt to prepare it, which holds its arguments. Returns null, with the
+  // reason, if it has ended.
+  std::shared_ptr<Participants> BeginAttempt(const std::shared_ptr<Execution>& execution, absl::Status& why)
+      ABSL_LOCKS_EXCLUDED(state_.mu);
+  void EndAttempt(Execution& execution) ABSL_LOCKS_EXCLUDED(state_.mu);
+  static bool AwaitLaunch(Participants& participants);
   // Records an execute that started and has ended in the account.
   void RecordRun(const Execution& execution, std::chrono::microseconds queued, int64_t run_us,
                  int64_t peak_bytes);

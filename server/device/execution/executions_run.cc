@@ -62,6 +62,7 @@ void Executions::LeaveLine(Execution& execution, DeferringLock& lock) {
 }
 
 void Executions::Submit(const std::shared_ptr<Execution>& execution, double expected_us) {
+  if (execution->launched != nullptr) return OfferLaunch(execution);
   // An abstract execute that computes nothing needs no more than its first device.
   const bool needs_all = !execution->abstract || execution->part != nullptr;
   if (execution->request.participants() > 1 && needs_all) return QueueParticipants(execution);
@@ -112,7 +113,7 @@ void Executions::RecordRun(const Execution& execution, std::chrono::microseconds
   key.step = request.command.step;
   RunSample times = {state_.devices.uptime_us(), queued.count(), run_us};
   if (const network::Network* const chips = state_.devices.network();
-      chips != nullptr && request.participants() > 1) {
+      chips != nullptr && request.participants() > 1 && request.launch == nullptr) {
     const network::CollectiveCost cost = executable.NetworkCost(*chips, request.devices);
     // A branch that is never taken counts, too: the model of a run may be larger than any number.
     times.network_us = SaturatedInteger(cost.seconds * 1e6);

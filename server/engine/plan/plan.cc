@@ -19,6 +19,7 @@
 #include "server/engine/plan/assignment/buffer_assignment.h"
 #include "server/engine/plan/compile_memory.h"
 #include "server/engine/plan/dump.h"
+#include "server/engine/plan/lowering/collective_step.h"
 #include "server/engine/plan/lowering/lowering.h"
 #include "server/engine/plan/optimised.h"
 #include "server/engine/plan/plan_kernels.h"
@@ -83,6 +84,15 @@ class PlanImpl final : public Plan {
     kernels_.CountRun(context.assembly);
     return Execute(code_, arguments, results, temporary, TeamOfThisThread(threads_), context,
                    [this, &context] { kernels_.RequestAtOnce(context.assembly); });
+  }
+
+  int64_t ReceiveBytes(int participant, absl::FunctionRef<bool(int)> here) const override {
+    int64_t most = 0;
+    for (const Op& op : program_.ops) {
+      if (op.kind == Op::Kind::kStep)
+        most = std::max(most, engine::ReceiveBytes(*op.step, participant, here));
+    }
+    return most;
   }
 
   int64_t profile_bytes_max() const override { return ProfileBytesMax(code_); }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
@@ -94,6 +95,10 @@ class Plan {
   // `arguments` that no result aliases are only read.
   virtual absl::Status Run(absl::Span<const std::byte* const> arguments, absl::Span<std::byte* const> results,
                            std::byte* temporary, RunContext& context) const = 0;
+
+  // When some participants of a run are in other processes: the bytes that a participant needs for the
+  // values of those, aligned to 64 (Elsewhere::spaces).
+  virtual int64_t ReceiveBytes(int participant, absl::FunctionRef<bool(int participant)> here) const = 0;
 
   // Returns a bound on the memory that RunContext::times and the profile made of it take.
   virtual int64_t profile_bytes_max() const = 0;

@@ -95,7 +95,8 @@ class Client {
   // the client connected: first its own, then the others' in the order of ranks. The client opens a session
   // with another daemon when a device of that one is first used, with the same credentials; bytes go straight
   // there. A daemon that ends takes its buffers with it (kind lost_daemon); the client goes on, and may use
-  // that daemon's devices again when it is back at its address. A program runs on devices of one daemon.
+  // that daemon's devices again when it is back at its address. The participants of a program may be on
+  // devices of several daemons: all of them start, or none does.
   int device_count() const;
   // REQUIRES: 0 <= ordinal. A device that the daemon does not have is refused when it is used.
   Device device(int ordinal) const { return Device(session_, ordinal); }

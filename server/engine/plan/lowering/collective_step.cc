@@ -1,8 +1,14 @@
 // The computation of a group is a plan of its own, which the participant that arrives last runs on the memory
 // of all.
+//
+// When some participants are in other processes, the one that arrives last in a process acts for those of its
+// group that are there. It exchanges the operands with the other processes, and runs the same computation on
+// all operands: so results have the same bits wherever the participants are.
 #include "server/engine/plan/lowering/collective_step.h"
 
+#include <algorithm>
 #include <cstring>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +28,7 @@ using Results = hlo::GroupProgram::Results;
 struct Part {
   const std::byte* const* inputs;
   std::byte* const* outputs;  // Without the outputs that are copies of operands, or tokens.
+  bool here = true;           // False for a participant of another process.
 };
 
 const Part& PartOf(void* brought) { return *static_cast<const Part*>(brought); }
@@ -60,6 +67,8 @@ class CollectiveStep final : public Step {
       return absl::OkStatus();
     }
     const std::vector<int>& group = collective_.groups[static_cast<size_t>(group_number)];
+    const Elsewhere* const elsewhere = run.rendezvous->elsewhere();
+    if (elsewhere != nullptr) return MeetOthers(group_number, *elsewhere, own, context);
     return run.rendezvous->Meet(
         run.participant, this, what_, group, &own, [&run] { return StopCheck::Verdict(run); },
         [&](absl::Span<void* const> brought) {
@@ -67,7 +76,112 @@ class CollectiveStep final : public Step {
         });
   }
 
+  int64_t ReceiveBytes(int participant, absl::FunctionRef<bool(int)> here) const {
+    const int group_number = collective_.group_of[static_cast<size_t>(participant)];
+    if (group_number < 0) return 0;
+    const std::vector<int>& group = collective_.groups[static_cast<size_t>(group_number)];
+    if (*std::ranges::find_if(group, here) != participant) return 0;
+    int64_t bytes = 0;
+    for (const int member : group) bytes += here(member) ? 0 : SpaceOfMember();
+    return bytes;
+  }
+
  private:
+  // The memory for a participant of another process: its operands, and its results, which are of no use here.
+  int64_t SpaceOfMember() const {
+    int64_t bytes = 0;
+    for (const int64_t operand : operand_bytes_) bytes += ScratchAlign(operand);
+    for (size_t i = 0; i < result_count_ && HasOwnResults(); ++i)
+      bytes += ScratchAlign(output_bytes_[first_result_ + i]);
+    return bytes;
+  }
+  // True if the computation gives each participant a result of its own.
+  bool HasOwnResults() const { return plan_ != nullptr && results_ == Results::kEach; }
+
+  absl::Status MeetOthers(int group_number, const Elsewhere& elsewhere, Part& own,
+                          StepContext& context) const {
+    RunContext& run = context.run;
+    const std::vector<int>& group = collective_.groups[static_cast<size_t>(group_number)];
+    std::vector<int> here;
+    for (const int member : group) {
+      if (elsewhere.IsHere(member)) here.push_back(member);
+    }
+    const auto stop = [&run] { return StopCheck::Verdict(run); };
+    return run.rendezvous->Meet(run.participant, this, what_, here, &own, stop,
+                                [&](absl::Span<void* const> brought) -> absl::Status {
+                                  // The same as above, with the parts of the participants elsewhere.
+                                  std::vector<AbsentPart> absent(group.size() - here.size());
+                                  std::vector<void*> all;
+                                  std::byte* space = elsewhere.spaces[static_cast<size_t>(here[0])];
+                                  size_t next_here = 0, next_absent = 0;
+                                  for (const int member : group) {
+                                    if (elsewhere.IsHere(member)) {
+                                      all.push_back(brought[next_here++]);
+                                    } else {
+                                      all.push_back(&Place(absent[next_absent++], space));
+                                    }
+                                  }
+                                  if (here.size() < group.size())
+                                    RETURN_IF_ERROR(Exchange(group_number, elsewhere, all, stop));
+                                  return plan_ == nullptr ? Copy(group, all, run) : Compute(all, context);
+                                });
+  }
+
+  // The memory of a participant of another process.
+  struct AbsentPart {
+    std::vector<const std::byte*> inputs;
+    std::vector<std::byte*> outputs;
+    Part part;
+  };
+  Part& Place(AbsentPart& absent, std::byte*& space) const {
+    for (const int64_t operand : operand_bytes_) {
+      absent.inputs.push_back(space);
+      space += ScratchAlign(operand);
+    }
+    for (size_t i = 0; i < result_count_ && HasOwnResults(); ++i) {
+      absent.outputs.push_back(space);
+      space += ScratchAlign(output_bytes_[first_result_ + i]);
+    }
+    absent.part = {absent.inputs.data(), absent.outputs.empty() ? nullptr : absent.outputs.data(), false};
+    return absent.part;
+  }
+
+  // Returns true if a process needs the operands of a participant.
+  bool Needs(absl::Span<const int> group, const Elsewhere& elsewhere, uint32_t rank, int participant) const {
+    return std::ranges::any_of(group, [&](int member) {
+      const auto m = static_cast<size_t>(member);
+      return elsewhere.ranks[m] == rank &&
+             (collective_.sources.empty() || collective_.sources[m] == participant);
+    });
+  }
+
+  absl::Status Exchange(int group_number, const Elsewhere& elsewhere, absl::Span<void* const> all,
+                        hlod::Carrier::Stop stop) const {
+    const std::vector<int>& group = collective_.groups[static_cast<size_t>(group_number)];
+    std::map<uint32_t, hlod::Carrier::Exchange> exchanges;
+    for (size_t i = 0; i < group.size(); ++i) {
+      const uint32_t rank = elsewhere.ranks[static_cast<size_t>(group[i])];
+      if (rank != elsewhere.rank) exchanges[rank].rank = rank;
+    }
+    for (size_t i = 0; i < group.size(); ++i) {
+      const Part& part = PartOf(all[i]);
+      const uint32_t owner = elsewhere.ranks[static_cast<size_t>(group[i])];
+      for (auto& [rank, exchange] : exchanges) {
+        const bool sent = owner == elsewhere.rank && Needs(group, elsewhere, rank, group[i]);
+        const bool received = owner == rank && Needs(group, elsewhere, elsewhere.rank, group[i]);
+        for (size_t o = 0; (sent || received) && o < operand_bytes_.size(); ++o) {
+          const auto bytes = static_cast<size_t>(operand_bytes_[o]);
+          if (bytes == 0) continue;
+          if (sent) exchange.sent.emplace_back(part.inputs[o], bytes);
+          if (received) exchange.received.emplace_back(const_cast<std::byte*>(part.inputs[o]), bytes);
+        }
+      }
+    }
+    std::vector<hlod::Carrier::Exchange> list;
+    for (auto& [rank, exchange] : exchanges) list.push_back(std::move(exchange));
+    return elsewhere.carrier->Meet(absl::StrFormat("%s, group %d", what_, group_number), list, stop);
+  }
+
   void Zero(const Part& part) const {
     for (size_t i = 0; i < result_count_; ++i)
       std::memset(part.outputs[i], 0, static_cast<size_t>(output_bytes_[first_result_ + i]));
@@ -82,6 +196,7 @@ class CollectiveStep final : public Step {
                     const RunContext& run) const {
     for (size_t rank = 0; rank < group.size(); ++rank) {
       const Part& part = PartOf(brought[rank]);
+      if (!part.here) continue;
       const int source = collective_.sources[static_cast<size_t>(group[rank])];
       if (source < 0) {
         Zero(part);
@@ -96,17 +211,26 @@ class CollectiveStep final : public Step {
   absl::Status Compute(absl::Span<void* const> brought, StepContext& context) const {
     std::vector<const std::byte*> arguments;
     std::vector<std::byte*> results;
+    size_t shown = brought.size();  // The participant whose memory gets the one result of all.
     for (size_t rank = 0; rank < brought.size(); ++rank) {
       const Part& part = PartOf(brought[rank]);
+      if (part.here) shown = std::min(shown, rank);
       arguments.insert(arguments.end(), part.inputs, part.inputs + operand_bytes_.size());
-      if (results_ == Results::kEach || rank == 0)
+      if (results_ == Results::kEach || rank == shown)
         results.insert(results.end(), part.outputs, part.outputs + result_count_);
+    }
+    if (results_ == Results::kForFirst && shown > 0) {  // The first one is elsewhere.
+      for (void* const other : brought) {
+        if (PartOf(other).here) Zero(PartOf(other));
+      }
+      return absl::OkStatus();
     }
     RunContext alone = context.run;
     alone.rendezvous = nullptr;
     RETURN_IF_ERROR(plan_->Run(arguments, absl::MakeSpan(results), context.scratch, alone));
-    for (size_t rank = 1; rank < brought.size(); ++rank) {
+    for (size_t rank = shown + 1; rank < brought.size(); ++rank) {
       const Part& part = PartOf(brought[rank]);
+      if (!part.here) continue;
       if (results_ == Results::kForFirst) Zero(part);
       if (results_ == Results::kShared) RETURN_IF_ERROR(CopyTo(part, results.data(), context.run));
     }
@@ -135,6 +259,11 @@ absl::StatusOr<std::unique_ptr<Step>> MakeCollectiveStep(const hlo::Module& modu
     ASSIGN_OR_RETURN(plan, Compile(*group.module, options));
   }
   return std::make_unique<CollectiveStep>(instruction, std::move(collective), results, std::move(plan));
+}
+
+int64_t ReceiveBytes(const Step& step, int participant, absl::FunctionRef<bool(int)> here) {
+  const auto* const collective = dynamic_cast<const CollectiveStep*>(&step);
+  return collective == nullptr ? 0 : collective->ReceiveBytes(participant, here);
 }
 
 }  // namespace hlod::engine

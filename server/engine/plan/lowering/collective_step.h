@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "common/hlo/module.h"
 #include "server/engine/plan/plan.h"
@@ -16,5 +17,8 @@ namespace hlod::engine {
 absl::StatusOr<std::unique_ptr<Step>> MakeCollectiveStep(const hlo::Module& module,
                                                          hlo::Instruction instruction,
                                                          const CompileOptions& options);
+
+// See Plan::ReceiveBytes. 0 for other steps.
+int64_t ReceiveBytes(const Step& step, int participant, absl::FunctionRef<bool(int)> here);
 
 }  // namespace hlod::engine

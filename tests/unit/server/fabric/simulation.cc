@@ -24,14 +24,26 @@ struct Simulation::Daemon : public Wire, public Work {
   void End(LinkId link, const absl::Status& why) override { simulation.End(link, why); }
   void Connect(uint32_t to, const std::string& address) override { simulation.Connect(rank, address, to); }
 
-  absl::Status Prepare(const v1::PrepareLaunch& launch) override {
-    if (simulation.Chance() < simulation.options_.refusals) return ResourceExhausted("No memory.");
+  // Takes a while, during which the machine may release the launch.
+  void Prepare(const v1::PrepareLaunch& launch, uint64_t attempt) override {
     const uint64_t key = Id(launch.launch());
-    if (!prepared.insert(key).second) simulation.Violation("a launch is prepared twice");
+    if (!prepared.emplace(key, attempt).second) simulation.Violation("a launch is prepared twice");
     if (launch.group() != 0) offered.erase({launch.group(), launch.sequence()});
-    if (Record* const record = simulation.Find(launch.launch(), rank))
+    const bool refused = simulation.Chance() < simulation.options_.refusals;
+    if (Record* const record = simulation.Find(launch.launch(), rank); record != nullptr && !refused)
       record->joined[rank] = Joined(launch.launch().leader());
-    return absl::OkStatus();
+    const absl::Status status = refused ? ResourceExhausted("No memory.") : absl::OkStatus();
+    const auto end = [this, id = launch.launch(), attempt, status, born = incarnation] {
+      simulation.On(rank, born, [this, id, attempt, status](Group& g) {
+        const auto found = prepared.find(Id(id));
+        const bool current = found != prepared.end() && found->second == attempt;
+        if (current && !status.ok()) prepared.erase(found);
+        g.OnPrepared(id, attempt, status, simulation.now_us_);
+      });
+    };
+    const auto most = static_cast<uint64_t>(simulation.options_.take_us);
+    simulation.At(simulation.now_us_ + (most == 0 ? 0 : static_cast<int64_t>(simulation.random_() % most)),
+                  end);
   }
   void Release(const v1::LaunchId& launch, const absl::Status&) override {
     if (prepared.erase(Id(launch)) == 0) simulation.Violation("a launch is released that is not prepared");
@@ -71,7 +83,8 @@ struct Simulation::Daemon : public Wire, public Work {
   bool stopped = false;
   std::vector<std::function<void()>> held;  // Events that happen once it continues.
   std::unique_ptr<Group> group;
-  std::set<uint64_t> prepared, started;
+  std::map<uint64_t, uint64_t> prepared;  // By launch, the attempt.
+  std::set<uint64_t> started;
   std::set<std::pair<uint64_t, uint64_t>> offered;
 };
 
@@ -348,6 +361,15 @@ bool Simulation::Launch(uint32_t leader, const std::map<uint32_t, std::set<uint3
   return true;
 }
 
+bool Simulation::Offer(uint32_t rank, const v1::LaunchOffer& offer) {
+  const bool stays = !offer.coming() && !offer.has_error();
+  if (stays) daemons_[rank]->offered.emplace(offer.group(), offer.sequence());
+  if (offer.has_error()) daemons_[rank]->offered.erase({offer.group(), offer.sequence()});
+  const bool taken = group(rank).Offer(offer, now_us_).ok();
+  if (stays && !taken) daemons_[rank]->offered.erase({offer.group(), offer.sequence()});
+  return taken;
+}
+
 void Simulation::OfferAll(uint64_t group_id, uint64_t sequence,
                           const std::map<uint32_t, std::set<uint32_t>>& parts, int odd) {
   int at = 0;
@@ -362,8 +384,7 @@ void Simulation::OfferAll(uint64_t group_id, uint64_t sequence,
       for (const uint32_t device : of_other) part.add_devices(device);
     }
     if (!alive(rank) || stopped(rank)) continue;
-    daemons_[rank]->offered.emplace(group_id, sequence);
-    if (!group(rank).Offer(offer, now_us_).ok()) daemons_[rank]->offered.erase({group_id, sequence});
+    Offer(rank, offer);
   }
 }
 
@@ -395,7 +416,8 @@ void Simulation::CheckDevices(uint32_t rank) {
       const auto holder = holders.find(device);
       if (holder == holders.end() || holder->second->first < order) continue;
       const Participant::Launch& later = holder->second->second;
-      if (later.phase == Participant::Phase::kReady && !later.wounded)
+      if (later.phase == Participant::Phase::kTaking ||
+          (later.phase == Participant::Phase::kReady && !later.wounded))
         Violation(absl::StrCat("launch ", order.number, " waits for a later one that may keep its devices"));
     }
   }

@@ -23,6 +23,7 @@ struct SimulationOptions {
   double loss = 0;                        // The share of numbered messages that never arrive.
   int64_t delay_us = 200, jitter_us = 0;  // One way; jitter reorders messages.
   int64_t tick_us = 50'000;
+  int64_t take_us = 0;                // The most time that preparing a part takes.
   int64_t run_us = 1'000;             // The mean time of a launch's part.
   double refusals = 0, failures = 0;  // The shares of prepares and of parts that fail.
   int64_t silence_us = 2'000'000;
@@ -64,6 +65,9 @@ class Simulation {
   // Offers a launch of a group of processes to the daemons of `parts`; `odd` runs another program.
   void OfferAll(uint64_t group, uint64_t sequence, const std::map<uint32_t, std::set<uint32_t>>& parts,
                 int odd);
+
+  // Makes one daemon's offer. Returns false if it was refused at once.
+  bool Offer(uint32_t rank, const v1::LaunchOffer& offer);
 
   // The ends of launches.
   struct Counts {

@@ -99,6 +99,7 @@ TEST(Simulation, EverythingHoldsUnderLossDeathsStopsAndPartitions) {
   options.daemons = static_cast<uint32_t>(Setting("HLOD_FABRIC_DAEMONS", 12));
   options.loss = 0.01;
   options.jitter_us = 400;
+  options.take_us = 3'000;
   options.refusals = 0.02;
   options.failures = 0.02;
   const int64_t seeds = Setting("HLOD_FABRIC_SEEDS", 20), launches = Setting("HLOD_FABRIC_LAUNCHES", 400);
@@ -254,6 +255,81 @@ TEST(Simulation, AnOfferThatOneMemberDoesNotMakeNamesIt) {
   TimeUntil(simulation, [&] { return simulation.counts().offers_refused == 2; });
   EXPECT_TRUE(HasReason(simulation, "Launch 1 of the group waited 1.0 s for n2 (rank 2)."))
       << simulation.reasons()[0];
+  ExpectNoViolations(simulation);
+}
+
+v1::LaunchOffer OfferOfTwo(uint64_t sequence) {
+  v1::LaunchOffer offer;
+  offer.set_group(9);
+  offer.set_sequence(sequence);
+  offer.set_digest(std::string(32, 'd'));
+  for (const uint32_t rank : {0u, 1u}) {
+    v1::LaunchPart& part = *offer.add_parts();
+    part.set_rank(rank);
+    part.add_devices(0);
+  }
+  return offer;
+}
+
+// The limit is for parts that never came. One that says that it waits for its arguments is waited for.
+TEST(Simulation, AnOfferThatIsComingIsWaitedFor) {
+  SimulationOptions options;
+  options.limits.prepare_wait_us = 1'000'000;
+  Simulation simulation(options);
+  BecomeComplete(simulation);
+  v1::LaunchOffer coming = OfferOfTwo(1);
+  coming.set_coming(true);
+  ASSERT_TRUE(simulation.Offer(0, OfferOfTwo(1)));
+  ASSERT_TRUE(simulation.Offer(1, coming));
+  simulation.Run(simulation.now() + 10'000'000);
+  EXPECT_EQ(simulation.counts().offers_refused, 0);
+  ASSERT_TRUE(simulation.Offer(1, OfferOfTwo(1)));
+  TimeUntil(simulation, [&] { return simulation.counts().succeeded == 1; });
+  EXPECT_EQ(simulation.counts().offers_refused, 0);
+  ExpectNoViolations(simulation);
+}
+
+// It is refused at once, with the reason, whether the others have offered it already or do so later.
+TEST(Simulation, AnOfferThatIsTakenBackRefusesTheOthers) {
+  Simulation simulation({});
+  BecomeComplete(simulation);
+  for (const bool first : {true, false}) {
+    const uint64_t sequence = first ? 1 : 2;
+    v1::LaunchOffer back = OfferOfTwo(sequence);
+    back.mutable_error()->set_code(3);
+    back.mutable_error()->set_text("Argument 2 is missing.");
+    if (first) {
+      ASSERT_TRUE(simulation.Offer(1, back));
+    }
+    simulation.Run(simulation.now() + 10'000);
+    ASSERT_TRUE(simulation.Offer(0, OfferOfTwo(sequence)));
+    if (!first) {
+      ASSERT_TRUE(simulation.Offer(1, back));
+    }
+    const int64_t took_us = TimeUntil(simulation, [&] { return simulation.open() == 0; });
+    EXPECT_LE(took_us, 50'000) << "a look every 50 ms";
+    EXPECT_EQ(simulation.counts().offers_refused, static_cast<int64_t>(sequence));
+    EXPECT_TRUE(HasReason(simulation, "Argument 2 is missing.")) << simulation.reasons().back();
+  }
+  ExpectNoViolations(simulation);
+}
+
+// A launch that is still taking its devices gives them to an earlier one without asking its leader.
+TEST(Simulation, AnEarlierLaunchTakesTheDevicesOfOneThatIsNotReady) {
+  SimulationOptions options;
+  options.take_us = 1;
+  options.delay_us = 200;
+  Simulation simulation(options);
+  BecomeComplete(simulation);
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_TRUE(simulation.Launch(0, {{0, {0}}, {1, {0}}, {2, {0}}}));
+    ASSERT_TRUE(simulation.Launch(1, {{0, {0}}, {1, {0}}, {2, {0, 1}}}));
+    ASSERT_TRUE(simulation.Launch(2, {{1, {0, 1}}, {2, {0}}}));
+    simulation.Run(simulation.now() + 300);
+  }
+  TimeUntil(simulation, [&] { return simulation.open() == 0; });
+  EXPECT_EQ(simulation.counts().succeeded, 150);
+  simulation.CheckQuiet();
   ExpectNoViolations(simulation);
 }
 

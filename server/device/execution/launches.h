@@ -1,0 +1,59 @@
+// Executes whose participants run on several daemons (launches): what a device and the cluster ask of each
+// other. Each daemon has a part of a launch. All parts start, or none does: then nothing has happened.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/sha256.h"
+#include "common/base/system/carrier.h"
+
+namespace hlod::device {
+
+// The launch of which an execute is a part.
+struct LaunchRequest {
+  uint64_t group = 0, sequence = 0;      // Equal in all parts of a launch, and in no other launch.
+  std::vector<uint32_t> ranks, devices;  // By participant of the program: its daemon, and the device there.
+  std::vector<size_t> own;               // The participants of this daemon, ascending.
+  uint32_t rank = 0;                     // This daemon.
+};
+
+// The part of this daemon. The cluster calls its functions one at a time, on a thread that holds no lock.
+class LaunchPart {
+ public:
+  using Report = std::function<void(const absl::Status&)>;
+  virtual ~LaunchPart() = default;
+  virtual const LaunchRequest& request() const = 0;
+  // Begins to take the devices and the memory. `prepared` is called when the part holds all of it, or with
+  // the reason why it cannot; perhaps not at all after Release.
+  virtual void Prepare(Report prepared) = 0;
+  // Gives back what Prepare took. The part may be prepared again.
+  virtual void Release() = 0;
+  // Runs the part, which is prepared; by `carrier` it meets the others. `done` is called when it has ended.
+  virtual void Start(std::shared_ptr<Carrier> carrier, Report done) = 0;
+  // Ends a part that was started soon, with an error.
+  virtual void Cancel(const absl::Status& why) = 0;
+  // The launch will not be. The execute fails, and its arguments are as before.
+  virtual void Refuse(const absl::Status& why) = 0;
+};
+
+// The launches of a daemon in a cluster. Thread-safe; only FindRank may be called with a lock held.
+class Launches {
+ public:
+  virtual ~Launches() = default;
+  // Returns the rank of this daemon in its cluster; an error while it is not a member.
+  virtual absl::StatusOr<uint32_t> FindRank() = 0;
+  // A part has arrived; it may have to wait for its arguments.
+  virtual void Add(const std::shared_ptr<LaunchPart>& part) = 0;
+  // The part can be prepared when all others can. The parts must be of equal programs.
+  virtual void Offer(const std::shared_ptr<LaunchPart>& part, const Digest& program) = 0;
+  // The part will not run. The others are refused, unless the launch has started. Has no effect for a part
+  // that is over.
+  virtual void TakeBack(const std::shared_ptr<LaunchPart>& part, const absl::Status& why) = 0;
+};
+
+}  // namespace hlod::device

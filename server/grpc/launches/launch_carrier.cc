@@ -1,0 +1,323 @@
+// A message is received straight into the memory of the run that has asked for it. One that comes earlier
+// waits with its first frame, and gRPC's flow control makes its sender wait.
+#include "server/grpc/launches/launch_carrier.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "common/base/errors/error.h"
+#include "common/base/errors/status.h"
+#include "common/rpc/crc32c.h"
+#include "common/rpc/endpoint.h"
+#include "server/grpc/grpc_server.h"
+#include "server/grpc/launches/outgoing_carry.h"
+
+namespace hlod::grpc_server {
+namespace {
+
+constexpr std::chrono::milliseconds kBetweenLooksAtRun{5};
+// The messages of a launch that may wait for this daemon; each occupies a frame.
+constexpr size_t kEarlyMax = 4096;
+
+template <typename T>
+size_t SizeOf(const std::vector<absl::Span<T>>& spans) {
+  size_t bytes = 0;
+  for (const absl::Span<T> span : spans) bytes += span.size();
+  return bytes;
+}
+
+absl::Status LaunchIsOver() { return Aborted("The launch has ended on the daemon that was called."); }
+
+// Ends a call whose message is complete.
+void FinishCarry(Call& call, uint64_t bytes) {
+  v1::CarryDone done;
+  done.set_bytes(bytes);
+  call.Write(ToByteBuffer(done));
+  call.Finish(absl::OkStatus());
+}
+
+}  // namespace
+
+LaunchCarrier::LaunchCarrier(Carriers& carriers, v1::LaunchId launch, uint32_t rank, Peers peers,
+                             absl::Duration patience)
+    : carriers_(carriers),
+      launch_(std::move(launch)),
+      rank_(rank),
+      peers_(std::move(peers)),
+      patience_(patience) {}
+
+std::string LaunchCarrier::NameOf(uint32_t rank) const {
+  const auto found = peers_.find(rank);
+  return found == peers_.end() ? absl::StrCat("rank ", rank) : found->second.name;
+}
+
+void LaunchCarrier::Expect(const std::string& place, uint64_t turn, absl::Span<const Exchange> exchanges,
+                           Meeting& meeting) {
+  for (const Exchange& exchange : exchanges) {
+    const size_t bytes = SizeOf(exchange.received);
+    if (bytes == 0) continue;
+    const Key key{exchange.rank, place, turn};
+    meeting.awaited.insert(key);
+    Receipt& receipt = receipts_[key];
+    receipt = {.spans = exchange.received, .bytes = bytes, .received = 0};
+    const auto found = early_.find(key);
+    if (found == early_.end()) continue;
+    const Early early = std::move(found->second);
+    early_.erase(found);
+    const absl::Status stored = Store(receipt, early.first, early.first);
+    if (!stored.ok()) {
+      early.call->Finish(stored);
+    } else if (receipt.received == receipt.bytes) {
+      FinishCarry(*early.call, receipt.bytes);
+    } else {
+      early.call->Read();
+    }
+  }
+}
+
+void LaunchCarrier::SendAll(const std::string& place, uint64_t turn, absl::Span<const Exchange> exchanges,
+                            Meeting& meeting) {
+  for (const Exchange& exchange : exchanges) {
+    if (SizeOf(exchange.sent) == 0) continue;
+    const uint32_t rank = exchange.rank;
+    const auto peer = peers_.find(rank);
+    v1::CarryFrame first;
+    *first.mutable_launch() = launch_;
+    first.set_rank(rank_);
+    first.set_place(place);
+    first.set_turn(turn);
+    std::shared_ptr<OutgoingCarry> send;
+    if (peer != peers_.end()) {
+      send = carriers_.Send(
+          peer->second.address, std::move(first), exchange.sent,
+          [this, rank, &meeting](const absl::Status& status) { OnSent(rank, status, meeting); });
+    }
+    if (send == nullptr) {
+      meeting.lost = MakeError(ErrorKind::kLostDaemon,
+                               absl::StrFormat("Nothing can be sent to daemon %s.", NameOf(rank)));
+      meeting.lost_at = absl::InfinitePast();
+      continue;
+    }
+    meeting.sends[rank] = std::move(send);
+    meeting.unsent.insert(rank);
+  }
+}
+
+// Called on the sending thread, which cannot be here before SendAll has left mu_.
+void LaunchCarrier::OnSent(uint32_t rank, const absl::Status& status, Meeting& meeting) {
+  MutexLock lock(&mu_);
+  meeting.unsent.erase(rank);
+  if (!status.ok() && meeting.lost.ok()) {
+    meeting.lost_at = absl::Now();
+    meeting.lost =
+        MakeError(ErrorKind::kLostDaemon, absl::StrFormat("Daemon %s does not take what the launch sends: %s",
+                                                          NameOf(rank), FromAbsl(status.message())));
+  }
+  changed_.SignalAll();
+}
+
+std::optional<uint32_t> LaunchCarrier::Missing(const Meeting& meeting) const {
+  for (const Key& key : meeting.awaited) {
+    const Receipt& receipt = receipts_.at(key);
+    if (receipt.received < receipt.bytes) return std::get<0>(key);
+  }
+  return std::nullopt;
+}
+
+absl::Status LaunchCarrier::Await(const std::string& place, Meeting& meeting, Stop stop) {
+  while (!meeting.unsent.empty() || !meeting.lost.ok() || Missing(meeting).has_value()) {
+    if (!failure_.ok()) return failure_;
+    if (absl::Now() - meeting.lost_at > patience_) return meeting.lost;
+    if (const absl::Status status = stop(); !status.ok()) {
+      if (KindOf(status) != ErrorKind::kNone || !absl::IsDeadlineExceeded(status)) return status;
+      std::optional<uint32_t> who = Missing(meeting);
+      if (!who.has_value() && !meeting.unsent.empty()) who = *meeting.unsent.begin();
+      return MakeError(ErrorKind::kDeadline,
+                       absl::StrFormat("The time of the run was over while %s waited for %s.", place,
+                                       NameOf(who.value_or(rank_))));
+    }
+    changed_.WaitFor(&mu_, kBetweenLooksAtRun);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LaunchCarrier::Meet(const std::string& place, absl::Span<const Exchange> exchanges, Stop stop) {
+  Meeting meeting;
+  MutexLock lock(&mu_);
+  if (!failure_.ok()) return failure_;
+  const uint64_t turn = turns_[place]++;
+  Expect(place, turn, exchanges, meeting);
+  SendAll(place, turn, exchanges, meeting);
+  const absl::Status status = Await(place, meeting, stop);
+  // After an error, calls may still use the memory.
+  for (const uint32_t rank : meeting.unsent) meeting.sends[rank]->Cancel();
+  while (!meeting.unsent.empty()) changed_.Wait(&mu_);
+  for (const Key& key : meeting.awaited) receipts_.erase(key);
+  return status;
+}
+
+absl::Status LaunchCarrier::Store(Receipt& receipt, const v1::CarryFrame& first,
+                                  const v1::CarryFrame& frame) {
+  const std::string& data = frame.data();
+  absl::Status status;
+  if (first.bytes() != receipt.bytes || data.size() > receipt.bytes - receipt.received || data.empty()) {
+    status = Internal("%s sends %d bytes at %s, where %d are expected.", NameOf(first.rank()), first.bytes(),
+                      first.place(), receipt.bytes);
+  } else if (rpc::Crc32c({reinterpret_cast<const std::byte*>(data.data()), data.size()}) != frame.crc32c()) {
+    status =
+        MakeError(ErrorKind::kCorrupt, absl::StrFormat("The bytes of %s at %s do not have their checksum.",
+                                                       NameOf(first.rank()), first.place()));
+  }
+  if (!status.ok()) {
+    failure_.Update(status);
+    changed_.SignalAll();
+    return status;
+  }
+  size_t at = receipt.received, copied = 0;
+  for (const absl::Span<std::byte> span : receipt.spans) {
+    if (copied == data.size()) break;
+    if (at >= span.size()) {
+      at -= span.size();
+      continue;
+    }
+    const size_t taken = std::min(span.size() - at, data.size() - copied);
+    std::memcpy(span.data() + at, data.data() + copied, taken);
+    copied += taken;
+    at = 0;
+  }
+  receipt.received += data.size();
+  if (receipt.received == receipt.bytes) changed_.SignalAll();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> LaunchCarrier::Take(const std::shared_ptr<Call>& call, const v1::CarryFrame& first,
+                                         const v1::CarryFrame& frame, bool& waits) {
+  MutexLock lock(&mu_);
+  waits = false;
+  if (!failure_.ok()) return LaunchIsOver();
+  const Key key = KeyOf(first);
+  const auto found = receipts_.find(key);
+  if (found != receipts_.end()) {
+    RETURN_IF_ERROR(Store(found->second, first, frame));
+    return found->second.received == found->second.bytes;
+  }
+  if (&first != &frame) return LaunchIsOver();  // The meeting has failed.
+  if (early_.size() >= kEarlyMax || !early_.emplace(key, Early{call, first}).second)
+    return ResourceExhausted("%d messages of the launch wait already, or this one does.", early_.size());
+  waits = true;
+  return false;
+}
+
+void LaunchCarrier::Drop(const Call& call) {
+  MutexLock lock(&mu_);
+  std::erase_if(early_, [&call](const auto& row) { return row.second.call.get() == &call; });
+}
+
+void LaunchCarrier::Fail(const absl::Status& why) {
+  MutexLock lock(&mu_);
+  failure_.Update(why);
+  for (auto& [key, early] : std::exchange(early_, {})) early.call->Finish(LaunchIsOver());
+  changed_.SignalAll();
+}
+
+// -----------------------------------------------------------------------------------------------------------
+// all launches
+
+Carriers::Carriers(PeerCredentials credentials)
+    : credentials_(std::move(credentials)), thread_([this] { Run(); }) {
+  pthread_setname_np(thread_.native_handle(), "carries");
+}
+
+Carriers::~Carriers() { Stop(Unavailable("The daemon is ending.")); }
+
+void Carriers::Stop(const absl::Status& why) {
+  std::map<std::pair<uint32_t, uint64_t>, std::shared_ptr<LaunchCarrier>> carriers;
+  {
+    MutexLock lock(&mu_);
+    if (std::exchange(stopping_, true)) return;
+    carriers = std::exchange(carriers_, {});
+    for (const auto& [raw, call] : calls_) call->Cancel();
+  }
+  for (const auto& [id, carrier] : carriers) carrier->Fail(why);
+  // No operation may begin on a queue that has shut down.
+  for (;;) {
+    {
+      MutexLock lock(&mu_);
+      if (calls_.empty()) break;
+    }
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  queue_.Shutdown();
+  thread_.join();
+}
+
+void Carriers::Run() {
+  void* tag;
+  bool ok;
+  while (queue_.Next(&tag, &ok)) {
+    const auto* const operation = static_cast<OutgoingCarry::Operation*>(tag);
+    OutgoingCarry* const call = operation->call;
+    if (!call->OnEvent(operation->event, ok)) continue;
+    std::shared_ptr<OutgoingCarry> over;  // Destroyed without the lock.
+    MutexLock lock(&mu_);
+    const auto found = calls_.find(call);
+    over = std::move(found->second);
+    calls_.erase(found);
+  }
+}
+
+std::shared_ptr<LaunchCarrier> Carriers::Open(const v1::LaunchId& launch, uint32_t rank,
+                                              LaunchCarrier::Peers peers, absl::Duration patience) {
+  auto carrier = std::make_shared<LaunchCarrier>(*this, launch, rank, std::move(peers), patience);
+  MutexLock lock(&mu_);
+  if (!stopping_) carriers_[{launch.leader(), launch.number()}] = carrier;
+  return carrier;
+}
+
+void Carriers::Close(const v1::LaunchId& launch) {
+  std::shared_ptr<LaunchCarrier> carrier;
+  {
+    MutexLock lock(&mu_);
+    const auto found = carriers_.find({launch.leader(), launch.number()});
+    if (found == carriers_.end()) return;
+    carrier = std::move(found->second);
+    carriers_.erase(found);
+  }
+  carrier->Fail(LaunchIsOver());
+}
+
+std::shared_ptr<LaunchCarrier> Carriers::Find(const v1::LaunchId& launch) {
+  MutexLock lock(&mu_);
+  const auto found = carriers_.find({launch.leader(), launch.number()});
+  return found == carriers_.end() ? nullptr : found->second;
+}
+
+absl::StatusOr<std::shared_ptr<grpc::Channel>> Carriers::ChannelOf(const std::string& address) {
+  std::shared_ptr<grpc::Channel>& channel = channels_[address];
+  if (channel == nullptr) {
+    ASSIGN_OR_RETURN(const rpc::Endpoint endpoint, rpc::ParseEndpoint(address));
+    channel = ChannelTo(endpoint, credentials_);
+  }
+  return channel;
+}
+
+std::shared_ptr<OutgoingCarry> Carriers::Send(const std::string& address, v1::CarryFrame first,
+                                              std::vector<absl::Span<const std::byte>> spans,
+                                              std::function<void(const absl::Status&)> done) {
+  MutexLock lock(&mu_);
+  if (stopping_) return nullptr;
+  const absl::StatusOr<std::shared_ptr<grpc::Channel>> channel = ChannelOf(address);
+  if (!channel.ok()) return nullptr;
+  auto call = std::make_shared<OutgoingCarry>(*channel, credentials_.token, std::move(first),
+                                              std::move(spans), std::move(done));
+  calls_[call.get()] = call;
+  call->Start(queue_);
+  return call;
+}
+
+}  // namespace hlod::grpc_server

@@ -1,0 +1,283 @@
+// The thread that works for the group machine, and what it does.
+#include "server/grpc/launches/launch_parts.h"
+
+#include <pthread.h>
+#include <spdlog/spdlog.h>
+
+#include <exception>
+#include <set>
+#include <string>
+
+#include "common/base/errors/error.h"
+#include "common/base/errors/status.h"
+#include "common/rpc/wire.h"
+
+namespace hlod::grpc_server {
+namespace {
+
+// A part that waits for its arguments for longer is announced to the others, which then wait for it.
+constexpr int64_t kAnnounceUs = 1'000'000;
+
+absl::Status DaemonIsEnding() { return MakeError(ErrorKind::kLostDaemon, "The daemon is ending."); }
+
+}  // namespace
+
+LaunchParts::LaunchParts(MachineUser& machine, PeerCredentials credentials)
+    : machine_(&machine), carriers_(std::move(credentials)), thread_([this] { Run(); }) {
+  pthread_setname_np(thread_.native_handle(), "launches");
+}
+
+LaunchParts::~LaunchParts() { Stop(); }
+
+void LaunchParts::Stop() {
+  {
+    MutexLock lock(&machine_mu_);
+    machine_ = nullptr;
+  }
+  std::map<Key, Entry> entries;
+  {
+    MutexLock lock(&mu_);
+    if (std::exchange(stopping_, true)) return;
+    entries = std::exchange(entries_, {});
+    keys_.clear();
+    changed_.SignalAll();
+  }
+  thread_.join();
+  carriers_.Stop(DaemonIsEnding());
+  for (const auto& [key, entry] : entries) {
+    if (entry.phase == Entry::Phase::kStarted) {
+      entry.part->Cancel(DaemonIsEnding());
+    } else {
+      entry.part->Release();
+      entry.part->Refuse(DaemonIsEnding());
+    }
+  }
+}
+
+void LaunchParts::Run() {
+  for (;;) {
+    std::function<void()> job;
+    {
+      MutexLock lock(&mu_);
+      while (jobs_.empty() && !stopping_) changed_.Wait(&mu_);
+      if (jobs_.empty()) return;
+      job = std::move(jobs_.front());
+      jobs_.pop_front();
+    }
+    try {
+      job();
+    } catch (const std::exception& e) {  // For example bad_alloc. The launch ends by its limits.
+      spdlog::error("A step of a launch failed: {}", e.what());
+    }
+  }
+}
+
+void LaunchParts::Post(std::function<void()> job) {
+  if (stopping_) return;
+  jobs_.push_back(std::move(job));
+  changed_.SignalAll();
+}
+
+void LaunchParts::UseMachine(absl::FunctionRef<void(fabric::Group&, int64_t)> f) {
+  MutexLock lock(&machine_mu_);
+  if (machine_ != nullptr) machine_->Use(f);
+}
+
+LaunchParts::Key LaunchParts::KeyOf(const device::LaunchPart& part) {
+  return {part.request().group, part.request().sequence};
+}
+
+v1::LaunchOffer LaunchParts::OfferOf(const device::LaunchPart& part) {
+  const device::LaunchRequest& request = part.request();
+  v1::LaunchOffer offer;
+  offer.set_group(request.group);
+  offer.set_sequence(request.sequence);
+  offer.set_digest(std::string(Digest().size(), '\0'));
+  for (const uint32_t rank : std::set<uint32_t>(request.ranks.begin(), request.ranks.end())) {
+    v1::LaunchPart& row = *offer.add_parts();
+    row.set_rank(rank);
+    for (size_t i = 0; i < request.ranks.size(); ++i) {
+      if (request.ranks[i] != rank) continue;
+      row.add_devices(request.devices[i]);
+      row.add_participants(static_cast<uint32_t>(i));
+    }
+  }
+  return offer;
+}
+
+LaunchParts::Entry* LaunchParts::Find(const v1::LaunchId& launch) {
+  const auto key = keys_.find({launch.leader(), launch.number()});
+  const auto found = key == keys_.end() ? entries_.end() : entries_.find(key->second);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+// -----------------------------------------------------------------------------------------------------------
+// from the executes
+
+absl::StatusOr<uint32_t> LaunchParts::FindRank() {
+  absl::StatusOr<uint32_t> rank = DaemonIsEnding();
+  UseMachine([&rank](fabric::Group& group, int64_t) {
+    if (group.membership().joined()) {
+      rank = group.membership().self().rank();
+    } else {
+      rank = FailedPrecondition("The daemon is not a member of its cluster now.");
+    }
+  });
+  return rank;
+}
+
+void LaunchParts::Add(const std::shared_ptr<device::LaunchPart>& part) {
+  absl::Status why = InvalidArgument("Launch %d of the group was sent twice.", part->request().sequence);
+  {
+    MutexLock lock(&mu_);
+    if (stopping_) {
+      why = DaemonIsEnding();
+    } else if (entries_.emplace(KeyOf(*part), Entry{.part = part, .launch = {}}).second) {
+      return;
+    }
+  }
+  part->Refuse(why);
+}
+
+std::vector<v1::LaunchOffer> LaunchParts::TakeNews(int64_t now_us) {
+  std::vector<v1::LaunchOffer> news;
+  MutexLock lock(&mu_);
+  for (auto& [key, entry] : entries_) {
+    if (entry.phase != Entry::Phase::kComing || entry.told) continue;
+    if (entry.since_us == 0) entry.since_us = now_us;
+    if (now_us - entry.since_us < kAnnounceUs) continue;
+    entry.told = true;
+    news.push_back(OfferOf(*entry.part));
+    news.back().set_coming(true);
+  }
+  return news;
+}
+
+void LaunchParts::Offer(const std::shared_ptr<device::LaunchPart>& part, const Digest& program) {
+  absl::Status status = DaemonIsEnding();
+  {
+    MutexLock lock(&mu_);
+    const auto found = entries_.find(KeyOf(*part));
+    if (!stopping_ && (found == entries_.end() || found->second.part != part)) return;  // Refused meanwhile.
+    if (!stopping_) found->second.phase = Entry::Phase::kOffered;
+  }
+  v1::LaunchOffer offer = OfferOf(*part);
+  offer.set_digest(std::string(program.begin(), program.end()));
+  UseMachine([&](fabric::Group& group, int64_t now_us) { status = group.Offer(offer, now_us); });
+  if (status.ok()) return;
+  {
+    MutexLock lock(&mu_);
+    entries_.erase(KeyOf(*part));
+  }
+  part->Refuse(status);
+}
+
+void LaunchParts::TakeBack(const std::shared_ptr<device::LaunchPart>& part, const absl::Status& why) {
+  {
+    MutexLock lock(&mu_);
+    const auto found = entries_.find(KeyOf(*part));
+    if (found == entries_.end() || found->second.part != part) return;
+    if (found->second.phase == Entry::Phase::kStarted) return;
+    // A part that is being prepared is refused by the leader.
+    if (found->second.phase != Entry::Phase::kPreparing) entries_.erase(found);
+  }
+  v1::LaunchOffer offer = OfferOf(*part);
+  *offer.mutable_error() = rpc::ToProto(ErrorOf(why));
+  // If it cannot be told, the others are not members any more.
+  UseMachine([&](fabric::Group& group, int64_t now_us) { group.Offer(offer, now_us).IgnoreError(); });
+}
+
+// -----------------------------------------------------------------------------------------------------------
+// from the machine
+
+void LaunchParts::Prepare(const v1::PrepareLaunch& launch, uint64_t attempt) {
+  const v1::LaunchId id = launch.launch();
+  const auto report = [this, id, attempt](const absl::Status& status) {
+    UseMachine([&](fabric::Group& group, int64_t now_us) { group.OnPrepared(id, attempt, status, now_us); });
+  };
+  MutexLock lock(&mu_);
+  const Key key{launch.group(), launch.sequence()};
+  const auto found = entries_.find(key);
+  if (found == entries_.end() || found->second.phase == Entry::Phase::kStarted) {
+    return Post([report] { report(MakeError(ErrorKind::kCancelled, "Its execute has ended there.")); });
+  }
+  found->second.phase = Entry::Phase::kPreparing;
+  found->second.launch = id;
+  keys_[{id.leader(), id.number()}] = key;
+  Post([this, part = found->second.part, id, report] {
+    OpenCarrier(*part, id);
+    part->Prepare(report);
+  });
+}
+
+void LaunchParts::OpenCarrier(const device::LaunchPart& part, const v1::LaunchId& launch) {
+  LaunchCarrier::Peers peers;
+  absl::Duration patience = absl::Seconds(1);
+  UseMachine([&](fabric::Group& group, int64_t) {
+    const fabric::Membership& membership = group.membership();
+    patience += absl::Microseconds(membership.peer_silence_us());
+    for (const uint32_t rank : part.request().ranks) {
+      const v1::Member* const member = rank == part.request().rank ? nullptr : membership.MemberOf(rank);
+      if (member != nullptr) peers[rank] = {membership.NameOf(rank), member->address()};
+    }
+  });
+  std::shared_ptr<LaunchCarrier> carrier =
+      carriers_.Open(launch, part.request().rank, std::move(peers), patience);
+  MutexLock lock(&mu_);
+  if (Entry* const entry = Find(launch)) entry->carrier = std::move(carrier);
+}
+
+void LaunchParts::Release(const v1::LaunchId& launch, const absl::Status&) {
+  MutexLock lock(&mu_);
+  Entry* const entry = Find(launch);
+  if (entry == nullptr) return;
+  Post([this, part = entry->part, launch] {
+    part->Release();
+    carriers_.Close(launch);
+  });
+}
+
+void LaunchParts::Start(const v1::LaunchId& launch) {
+  MutexLock lock(&mu_);
+  Entry* const entry = Find(launch);
+  const auto done = [this, launch](const absl::Status& status) {
+    {
+      MutexLock locked(&mu_);
+      const auto key = keys_.find({launch.leader(), launch.number()});
+      if (key != keys_.end()) {
+        entries_.erase(key->second);
+        keys_.erase(key);
+      }
+    }
+    carriers_.Close(launch);
+    UseMachine([&](fabric::Group& group, int64_t now_us) { group.OnDone(launch, status, now_us); });
+  };
+  if (entry == nullptr)
+    return Post([done] { done(MakeError(ErrorKind::kCancelled, "Its execute has ended there.")); });
+  entry->phase = Entry::Phase::kStarted;
+  Post([part = entry->part, carrier = entry->carrier, done] { part->Start(carrier, done); });
+}
+
+void LaunchParts::Cancel(const v1::LaunchId& launch, const absl::Status& why) {
+  MutexLock lock(&mu_);
+  Entry* const entry = Find(launch);
+  if (entry == nullptr) return;
+  Post([part = entry->part, carrier = entry->carrier, why] {
+    part->Cancel(why);
+    if (carrier != nullptr) carrier->Fail(why);
+  });
+}
+
+void LaunchParts::OnOfferRefused(uint64_t group, uint64_t sequence, const absl::Status& why) {
+  MutexLock lock(&mu_);
+  const auto found = entries_.find({group, sequence});
+  if (found == entries_.end() || found->second.phase == Entry::Phase::kStarted) return;
+  Post([this, part = found->second.part, launch = found->second.launch, why] {
+    carriers_.Close(launch);
+    part->Refuse(why);
+  });
+  keys_.erase({found->second.launch.leader(), found->second.launch.number()});
+  entries_.erase(found);
+}
+
+}  // namespace hlod::grpc_server

@@ -1,0 +1,89 @@
+// The parts of launches on this daemon: carries what the group machine wants to the executes, and back.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "common/base/system/mutex.h"
+#include "server/device/execution/launches.h"
+#include "server/fabric/group.h"
+#include "server/grpc/launches/launch_carrier.h"
+
+namespace hlod::grpc_server {
+
+// Calls a function with the group machine and the time, under the machine's lock.
+class MachineUser {
+ public:
+  virtual ~MachineUser() = default;
+  virtual void Use(absl::FunctionRef<void(fabric::Group&, int64_t now_us)> f) = 0;
+};
+
+// Thread-safe. The functions of Work are called with the machine's lock; what they want of the executes is
+// done by a thread of its own, in their order. The others are called without it.
+class LaunchParts : public device::Launches, public fabric::Work {
+ public:
+  // `credentials` are those of calls to other daemons.
+  LaunchParts(MachineUser& machine, PeerCredentials credentials);
+  ~LaunchParts() override;
+
+  Carriers& carriers() { return carriers_; }
+
+  // Refuses the parts that have not started, and ends the others. Afterwards the machine is not used.
+  void Stop();
+  // Returns what the daemons that wait for parts of this one should know now: which parts wait for their
+  // arguments.
+  std::vector<v1::LaunchOffer> TakeNews(int64_t now_us);
+
+  absl::StatusOr<uint32_t> FindRank() override;
+  void Add(const std::shared_ptr<device::LaunchPart>& part) override;
+  void Offer(const std::shared_ptr<device::LaunchPart>& part, const Digest& program) override;
+  void TakeBack(const std::shared_ptr<device::LaunchPart>& part, const absl::Status& why) override;
+
+  void Prepare(const v1::PrepareLaunch& launch, uint64_t attempt) override;
+  void Release(const v1::LaunchId& launch, const absl::Status& why) override;
+  void Start(const v1::LaunchId& launch) override;
+  void Cancel(const v1::LaunchId& launch, const absl::Status& why) override;
+  void OnOver(uint64_t, bool, const absl::Status&) override {}
+  void OnOfferRefused(uint64_t group, uint64_t sequence, const absl::Status& why) override;
+
+ private:
+  using Key = std::pair<uint64_t, uint64_t>;  // Group and sequence.
+  struct Entry {
+    std::shared_ptr<device::LaunchPart> part;
+    enum class Phase { kComing, kOffered, kPreparing, kStarted } phase = Phase::kComing;
+    int64_t since_us = 0;  // The time since which it waits for its arguments; 0: not known yet.
+    bool told = false;
+    v1::LaunchId launch;                               // Once it is being prepared.
+    std::shared_ptr<LaunchCarrier> carrier = nullptr;  // Set with `launch`.
+  };
+  // Makes the carrier of a launch that is to be prepared.
+  void OpenCarrier(const device::LaunchPart& part, const v1::LaunchId& launch) ABSL_LOCKS_EXCLUDED(mu_);
+  static Key KeyOf(const device::LaunchPart& part);
+  static v1::LaunchOffer OfferOf(const device::LaunchPart& part);
+  Entry* Find(const v1::LaunchId& launch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Has no effect after Stop.
+  void UseMachine(absl::FunctionRef<void(fabric::Group&, int64_t now_us)> f) ABSL_LOCKS_EXCLUDED(mu_);
+  void Post(std::function<void()> job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Run();
+
+  Mutex machine_mu_;  // Taken before the machine's lock.
+  MachineUser* machine_ ABSL_GUARDED_BY(machine_mu_);
+  Mutex mu_;  // Taken after the machine's lock.
+  CondVar changed_ ABSL_GUARDED_BY(mu_);
+  std::map<Key, Entry> entries_ ABSL_GUARDED_BY(mu_);
+  std::map<std::pair<uint32_t, uint64_t>, Key> keys_ ABSL_GUARDED_BY(mu_);  // By leader and number.
+  std::deque<std::function<void()>> jobs_ ABSL_GUARDED_BY(mu_);
+  bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  Carriers carriers_;
+  std::thread thread_;
+};
+
+}  // namespace hlod::grpc_server

@@ -1,0 +1,287 @@
+// Collectives over several daemons: JAX's recorded results, and the bits of one daemon with the same devices,
+// wherever the participants are.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "client/import/import.h"
+#include "tests/conformance/case.h"
+#include "tests/integration/support/cluster.h"
+
+namespace hlod {
+namespace {
+
+using ::testing::HasSubstr;
+
+// One daemon of 8 devices, and a cluster of three with 4 each. They are started once, and end with the test.
+struct Daemons {
+  testing::Daemon alone;
+  std::vector<testing::Daemon> members;
+};
+
+testing::Daemon StartOne(const Flags& flags) {
+  testing::DaemonOptions options;
+  options.tcp = true;
+  options.flags = Flags{"--device-memory", "256MiB", "--log-level", "info"} + flags;
+  return Must(testing::Daemon::Start(options));
+}
+
+Daemons& Running() {
+  static Daemons* daemons = nullptr;
+  if (daemons != nullptr) return *daemons;
+  daemons = new Daemons{.alone = StartOne({"--devices", "8"}), .members = {}};
+  daemons->members.push_back(StartOne({"--cluster", "ci", "--cluster-size", "3", "--devices", "4"}));
+  for (const char* rank : {"1", "2"}) {
+    daemons->members.push_back(StartOne(
+        {"--cluster", "ci", "--join", daemons->members[0].tcp_address(), "--rank", rank, "--devices", "4"}));
+  }
+  for (const testing::Daemon& member : daemons->members) {
+    const Admin admin = Must(member.Administration());
+    const absl::Time end = absl::Now() + kPatience;
+    const auto complete = [&] {
+      const Cluster cluster = Must(admin.Cluster());
+      return cluster.members.size() == 3 &&
+             std::ranges::all_of(cluster.members, [](const ClusterMember& row) {
+               return row.state == "linked" || row.state == "here";
+             });
+    };
+    while (!complete() && absl::Now() < end) {
+    }
+  }
+  return *daemons;
+}
+
+class EndsTheDaemons : public ::testing::Environment {
+  void TearDown() override {
+    for (const testing::Daemon& member : Running().members) {
+      EXPECT_TRUE(member.WaitForUsedBytes(0, kPatience)) << member.log();
+      member.Kill(SIGTERM);
+    }
+    Running().alone.Kill(SIGTERM);
+  }
+};
+const ::testing::Environment* const environment = ::testing::AddGlobalTestEnvironment(new EndsTheDaemons);
+
+// Places of 8 participants: on two daemons, in turns on two, and spread over three.
+const std::vector<std::vector<int>>& Placements() {
+  static const auto* const placements = new std::vector<std::vector<int>>{
+      {0, 1, 2, 3, 4, 5, 6, 7}, {7, 0, 6, 1, 5, 2, 4, 3}, {8, 4, 0, 9, 1, 5, 10, 2}};
+  return *placements;
+}
+
+std::string FileText(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+using Values = std::vector<std::vector<Literal>>;  // By participant.
+
+Values RunOnDevices(const Client& client, const Executable& program, const Values& arguments,
+                    const std::vector<int>& devices) {
+  const std::vector<int> used(devices.begin(), devices.begin() + program.participant_count());
+  std::vector<std::vector<Argument>> given(used.size());
+  for (size_t m = 0; m < used.size(); ++m) {
+    for (const Literal& value : arguments[m])
+      given[m].emplace_back(Must(client.device(used[m]).Upload(value)));
+  }
+  Values values(used.size());
+  const auto results = program.ExecuteParticipants(given, {.devices = used});
+  EXPECT_OK(results.status());
+  if (!results.ok()) return values;
+  for (size_t m = 0; m < used.size(); ++m) {
+    for (const Buffer& result : (*results)[m]) {
+      const absl::StatusOr<Literal> value = result.ToLiteral();
+      EXPECT_TRUE(value.ok()) << value.status();
+      values[m].push_back(value.ok() ? *value : Literal());
+    }
+  }
+  return values;
+}
+
+class CollectivesOverDaemons : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(CollectivesOverDaemons, MatchXlaAndOneDaemon) {
+  const testing::Case xla = Must(testing::LoadCase(GetParam(), "collectives"));
+  const auto module = ReadModule(xla.module_text, {.for_execution = true});
+  ASSERT_TRUE(module.ok()) << module.status();
+  const Client alone = Must(Running().alone.Connect());
+  const Executable reference = Must(alone.Compile(**module));
+  Values arguments(static_cast<size_t>(reference.participant_count()));
+  for (size_t m = 0; m < arguments.size(); ++m) {
+    for (const Literal& argument : xla.arguments) arguments[m].push_back(testing::PartOf(argument, m));
+  }
+  const Values expected = RunOnDevices(alone, reference, arguments, Placements()[0]);
+  const Client client = Must(Running().members[0].Connect());
+  const Executable program = Must(client.Compile(**module));
+  for (const std::vector<int>& devices : Placements()) {
+    const Values got = RunOnDevices(client, program, arguments, devices);
+    ASSERT_EQ(got.size(), expected.size());
+    for (size_t m = 0; m < got.size(); ++m) {
+      ASSERT_EQ(got[m].size(), xla.expected.size());
+      for (size_t i = 0; i < got[m].size(); ++i) {
+        EXPECT_OK(testing::CompareArrays(got[m][i], testing::PartOf(xla.expected[i], m), xla.tolerances[i]))
+            << xla.about << " participant " << m << ", result " << i;
+        EXPECT_TRUE(std::ranges::equal(got[m][i].bytes(), expected[m][i].bytes()))
+            << xla.about << " participant " << m << ", result " << i << ": other bits than on one daemon";
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, CollectivesOverDaemons,
+                         ::testing::ValuesIn(testing::CaseNames("collectives")), testing::CaseName());
+
+// f32 values whose sum depends on the order, by participant.
+Values Uneven(int participants, int64_t count) {
+  Values values(static_cast<size_t>(participants));
+  uint32_t state = 1;
+  for (std::vector<Literal>& own : values) {
+    Literal numbers(Shape::Array(hlo::kF32, {count}));
+    for (float& number : numbers.data<float>()) {
+      state = state * 1664525 + 1013904223;
+      const int exponent = static_cast<int>(state >> 28);
+      number = std::ldexp(static_cast<float>(state & 0xffff) - 32768.0f, exponent);
+    }
+    own.push_back(std::move(numbers));
+  }
+  return values;
+}
+
+constexpr std::string_view kAddFloats =
+    "add {\n p = f32[] parameter(0)\n q = f32[] parameter(1)\n ROOT r = f32[] add(p, q)\n}\n";
+
+void ExpectTheBitsOfOneDaemon(const std::string& text, const Values& arguments) {
+  const Client alone = Must(Running().alone.Connect());
+  const Values expected = RunOnDevices(alone, Must(alone.CompileText(text)), arguments, Placements()[0]);
+  const Client client = Must(Running().members[1].Connect());
+  const Executable program = Must(client.CompileText(text));
+  for (const std::vector<int>& devices : Placements()) {
+    const Values got = RunOnDevices(client, program, arguments, devices);
+    for (size_t m = 0; m < got.size(); ++m) {
+      ASSERT_EQ(got[m].size(), expected[m].size());
+      for (size_t i = 0; i < got[m].size(); ++i)
+        EXPECT_TRUE(std::ranges::equal(got[m][i].bytes(), expected[m][i].bytes())) << "participant " << m;
+    }
+  }
+}
+
+// Messages of many frames.
+TEST(CollectivesOverDaemonsLarge, HaveTheBitsOfOneDaemon) {
+  const std::string module = "HloModule sum, replica_count=8\n" + std::string(kAddFloats);
+  const Values arguments = Uneven(8, 1 << 16);
+  ExpectTheBitsOfOneDaemon(module +
+                               "ENTRY e {\n x = f32[65536] parameter(0)\n"
+                               " ROOT y = f32[65536] all-reduce(x), replica_groups={}, to_apply=add\n}\n",
+                           arguments);
+  ExpectTheBitsOfOneDaemon(
+      module +
+          "ENTRY e {\n x = f32[65536] parameter(0)\n ROOT y = f32[16384] reduce-scatter(x), "
+          "replica_groups={{0,5,2,7},{1,4,3,6}}, dimensions={0}, to_apply=add\n}\n",
+      arguments);
+  ExpectTheBitsOfOneDaemon(module +
+                               "ENTRY e {\n x = f32[65536] parameter(0)\n"
+                               " ROOT y = f32[524288] all-gather(x), replica_groups={}, dimensions={0}\n}\n",
+                           arguments);
+}
+
+// The same step meets in each iteration, and each participant of a group takes the same number of them.
+TEST(CollectivesOverDaemonsControlFlow, LoopsAndBranchesMeetInTheirTurns) {
+  ExpectTheBitsOfOneDaemon("HloModule loop, replica_count=8\n" + std::string(kAddFloats) + R"(
+cond {
+  t = (s32[], f32[64]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  seven = s32[] constant(7)
+  ROOT c = pred[] compare(i, seven), direction=LT
+}
+sum {
+  x = f32[64] parameter(0)
+  y = f32[64] all-reduce(x), replica_groups={{0,2,4,6},{1,3,5,7}}, to_apply=add
+  k = f32[] constant(0.125)
+  b = f32[64] broadcast(k), dimensions={}
+  ROOT z = f32[64] multiply(y, b)
+}
+shift {
+  x = f32[64] parameter(0)
+  ROOT y = f32[64] collective-permute(x), source_target_pairs={{0,1},{1,2},{2,3},{3,4},{4,5},{5,6},{6,7},{7,0}}
+}
+body {
+  t = (s32[], f32[64]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  x = f32[64] get-tuple-element(t), index=1
+  one = s32[] constant(1)
+  odd = s32[] and(i, one)
+  p = pred[] compare(odd, one), direction=EQ
+  y = f32[64] conditional(p, x, x), true_computation=shift, false_computation=sum
+  n = s32[] add(i, one)
+  ROOT r = (s32[], f32[64]) tuple(n, y)
+}
+ENTRY e {
+  x = f32[64] parameter(0)
+  zero = s32[] constant(0)
+  t = (s32[], f32[64]) tuple(zero, x)
+  w = (s32[], f32[64]) while(t), condition=cond, body=body
+  ROOT y = f32[64] get-tuple-element(w), index=1
+}
+)",
+                           Uneven(8, 64));
+}
+
+// Ten steps of a linear regression whose batch is divided among 8 participants: each step takes the weights
+// of the one before, in their memory.
+TEST(CollectivesOverDaemonsTraining, DataParallelStepsHaveTheBitsOfOneDaemon) {
+  const std::string text =
+      "HloModule step, replica_count=8, input_output_alias={ {}: (0, {}, may-alias) }\n" +
+      std::string(kAddFloats) + R"(
+ENTRY e {
+  w = f32[16] parameter(0)
+  x = f32[32,16] parameter(1)
+  y = f32[32] parameter(2)
+  p = f32[32] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  d = f32[32] subtract(p, y)
+  g = f32[16] dot(d, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  s = f32[16] all-reduce(g), replica_groups={}, to_apply=add
+  rate = f32[] constant(1e-4)
+  r = f32[16] broadcast(rate), dimensions={}
+  c = f32[16] multiply(r, s)
+  ROOT n = f32[16] subtract(w, c)
+}
+)";
+  const auto train = [&](const Client& client, const std::vector<int>& devices) {
+    const Executable step = Must(client.CompileText(text));
+    std::vector<std::vector<Argument>> arguments(8);
+    uint32_t state = 7;
+    const auto numbers = [&state](Shape shape) {
+      Literal value(std::move(shape));
+      for (int64_t i = 0; i < value.shape().dims[0] * (value.shape().dims.size() > 1 ? 16 : 1); ++i) {
+        state = state * 1664525 + 1013904223;
+        value.data<float>()[i] = static_cast<float>(state >> 8) / static_cast<float>(1 << 24) - 0.5f;
+      }
+      return value;
+    };
+    const Literal weights = numbers(Shape::Array(hlo::kF32, {16}));
+    for (size_t m = 0; m < 8; ++m) {
+      const Device device = client.device(devices[m]);
+      arguments[m] = {Must(device.Upload(weights)),
+                      Must(device.Upload(numbers(Shape::Array(hlo::kF32, {32, 16})))),
+                      Must(device.Upload(numbers(Shape::Array(hlo::kF32, {32}))))};
+    }
+    ExecuteOptions options;
+    options.devices = devices;
+    for (int m = 0; m < 8; ++m) options.donate.push_back(3 * m);
+    for (int i = 0; i < 10; ++i) {
+      const auto results = Must(step.ExecuteParticipants(arguments, options));
+      for (size_t m = 0; m < 8; ++m) arguments[m][0] = results[m][0];
+    }
+    std::vector<Literal> trained;
+    for (size_t m = 0; m < 8; ++m) trained.push_back(Must(arguments[m][0].buffer()->ToLiteral()));
+    EXPECT_NE(trained[0], weights);
+    return trained;
+  };
+  const std::vector<Literal> expected = train(Must(Running().alone.Connect()), Placements()[0]);
+  for (const std::vector<int>& devices : Placements())
+    EXPECT_EQ(train(Must(Running().members[2].Connect()), devices), expected);
+}
+
+}  // namespace
+}  // namespace hlod

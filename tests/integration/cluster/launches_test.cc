@@ -1,0 +1,325 @@
+// Programs whose participants are on several daemons: all parts start, or none does.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <thread>
+
+#include "tests/integration/support/cluster.h"
+#include "tests/integration/support/forever.h"
+
+namespace hlod {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// s32[2] x -> x plus the participant's number.
+std::string NumberedProgram(int participants) {
+  return "HloModule numbered, replica_count=" + std::to_string(participants) +
+         ", input_output_alias={ {}: (0, {}, may-alias) }\nENTRY e {\n x = s32[2] parameter(0)\n"
+         " r = u32[] replica-id()\n s = s32[] convert(r)\n b = s32[2] broadcast(s), dimensions={}\n"
+         " ROOT y = s32[2] add(x, b)\n}\n";
+}
+
+// The endless loop of kForever, for each of several participants.
+std::string ForeverProgram(int participants) {
+  return "HloModule forever, replica_count=" + std::to_string(participants) +
+         std::string(kForever.substr(kForever.find('\n')));
+}
+
+class Launches : public ClusterOfDaemons {
+ protected:
+  void SetUp() override {
+    ClusterOfDaemons::SetUp();
+    device_memory_ = "64MiB";
+  }
+  void StartThreeOfTwo(const Flags& flags = {}) { StartThree({}, Flags{"--devices", "2"} + flags); }
+  Client Connect(size_t rank = 0) { return Must(daemons_[rank]->Connect()); }
+  static std::string Text(const absl::Status& status) { return std::string(status.message()); }
+  static std::vector<Argument> Numbers(const Client& client, const std::vector<int>& devices) {
+    std::vector<Argument> arguments;
+    for (const int device : devices)
+      arguments.emplace_back(Must(client.device(device).Upload(Literal::Vector<int32_t>({device, 100}))));
+    return arguments;
+  }
+  static std::vector<Argument> Scalars(const Client& client, const std::vector<int>& devices) {
+    std::vector<Argument> arguments;
+    for (const int device : devices)
+      arguments.emplace_back(Must(client.device(device).Upload(Literal::Scalar<int32_t>(device))));
+    return arguments;
+  }
+  void ExpectNoMemoryUsed() {
+    for (const auto& daemon : daemons_) {
+      if (!daemon->running()) continue;
+      EXPECT_TRUE(daemon->WaitForUsedBytes(0, kPatience)) << daemon->log();
+    }
+  }
+};
+
+TEST_F(Launches, ParticipantsRunOnTheDevicesOfAllDaemonsInTheOrderThatIsGiven) {
+  StartThreeOfTwo();
+  for (const size_t rank : {0u, 2u}) {
+    const Client client = Connect(rank);
+    for (const std::vector<int>& devices :
+         {std::vector<int>{0, 1, 2, 3, 4, 5}, std::vector<int>{5, 0, 3}, std::vector<int>{2, 4}}) {
+      const int count = static_cast<int>(devices.size());
+      const Executable numbered = Must(client.CompileText(NumberedProgram(count)));
+      const std::vector<Argument> arguments = Numbers(client, devices);
+      const Execution run = Must(numbered.Start(arguments, {.devices = devices}));
+      ASSERT_EQ(run.results.size(), devices.size());
+      for (int m = 0; m < count; ++m) {
+        EXPECT_EQ(run.results[m].device(), devices[m]);
+        EXPECT_EQ(Must(run.results[m].ToLiteral()), Literal::Vector<int32_t>({devices[m] + m, 100 + m}));
+      }
+      EXPECT_OK(run.done.Await());
+    }
+  }
+  ExpectNoMemoryUsed();
+}
+
+TEST_F(Launches, AChainOfLaunchesRunsInOrder) {
+  StartThreeOfTwo();
+  const Client client = Connect();
+  const std::vector<int> devices = {0, 2, 4};
+  const Executable numbered = Must(client.CompileText(NumberedProgram(3)));
+  std::vector<Argument> values = Numbers(client, devices);
+  for (int i = 0; i < 50; ++i) {
+    ExecuteOptions options;
+    options.devices = devices;
+    options.donate = {0, 1, 2};
+    const std::vector<Buffer> results = Must(numbered.Execute(values, options));
+    values.assign(results.begin(), results.end());
+  }
+  for (int m = 0; m < 3; ++m) {
+    EXPECT_EQ(Must(values[m].buffer()->ToLiteral()),
+              Literal::Vector<int32_t>({devices[m] + 50 * m, 100 + 50 * m}));
+  }
+  values.clear();
+  EXPECT_OK(client.Sync());
+  ExpectNoMemoryUsed();
+}
+
+// One daemon has no memory for its part. Nothing has happened anywhere: all arguments can be read, although
+// they were donated, and the error says where and why.
+TEST_F(Launches, OneDaemonThatRefusesRefusesAllAndArgumentsSurvive) {
+  StartThreeOfTwo();
+  const Client client = Connect();
+  const std::vector<int> devices = {0, 2, 5};
+  const Executable grow = Must(client.CompileText(
+      "HloModule grow, replica_count=3, input_output_alias={ {0}: (0, {}, may-alias) }\nENTRY e {\n"
+      " x = s32[2] parameter(0)\n b = s32[4194304,2] broadcast(x), dimensions={1}\n"
+      " ROOT t = (s32[2], s32[4194304,2]) tuple(x, b)\n}\n"));
+  const std::vector<Argument> arguments = Numbers(client, devices);
+  // The device has 64 MiB.
+  std::optional<Buffer> large = Must(client.device(5).Upload(Literal(Shape::Array(hlo::kS8, {40 << 20}))));
+  ExecuteOptions options;
+  options.devices = devices;
+  options.donate = {0, 1, 2};
+  const Execution refused = Must(grow.Start(arguments, options));
+  EXPECT_EQ(KindOf(refused.done.Await(kPatience)), ErrorKind::kNoMemory);
+  for (size_t m = 0; m < 3; ++m) {
+    const absl::Status status = refused.results[2 * m].ToLiteral().status();
+    EXPECT_EQ(KindOf(status), ErrorKind::kNoMemory) << status;
+    EXPECT_THAT(Text(status), HasSubstr("execute of \"grow\" failed"));
+    if (m == 2) continue;
+    EXPECT_THAT(Text(status), HasSubstr("(rank 2)")) << "the others learn where";
+  }
+  // The client's own handles count as donated, so the daemons are asked: each still has its argument.
+  large.reset();
+  EXPECT_OK(client.Sync());
+  for (size_t rank = 0; rank < 3; ++rank) EXPECT_TRUE(daemons_[rank]->WaitForUsedBytes(8, kPatience));
+}
+
+// The part of one daemon fails before it can be offered; the others do not wait for it.
+TEST_F(Launches, AFailedArgumentRefusesAllAtOnce) {
+  StartThreeOfTwo();
+  const Client client = Connect();
+  const std::vector<int> devices = {0, 2};
+  const Executable forever = Must(client.CompileText(kForever));
+  const Executable numbered = Must(client.CompileText(ForeverProgram(2)));
+  std::vector<Argument> arguments = Scalars(client, devices);
+  const Execution running = Must(forever.Start({arguments[1]}));
+  arguments[1] = running.results[0];
+  const Execution waits = Must(numbered.Start(arguments, {.devices = devices}));
+  EXPECT_EQ(waits.done.Await(absl::Milliseconds(200)).code(), absl::StatusCode::kDeadlineExceeded);
+  running.Cancel();
+  const absl::Status first = waits.results[0].ToLiteral().status();
+  EXPECT_THAT(Text(first), HasSubstr("(rank 1)"));
+  EXPECT_FALSE(waits.results[1].ToLiteral().ok());
+  EXPECT_EQ(Must(arguments[0].buffer()->ToLiteral()), Literal::Scalar<int32_t>(0));
+}
+
+TEST_F(Launches, ACancelEndsAllParts) {
+  StartThreeOfTwo();
+  const Client client = Connect();
+  const std::vector<int> devices = {0, 1, 3, 4};
+  const Executable forever = Must(client.CompileText(ForeverProgram(4)));
+  for (int i = 0; i < 10; ++i) {  // At different moments: while it is offered, prepared, or runs.
+    const std::vector<Argument> arguments = Scalars(client, devices);
+    const Execution running = Must(forever.Start(arguments, {.devices = devices}));
+    EXPECT_FALSE(i >= 5 && running.done.Await(absl::Milliseconds(30 * (i - 4))).ok());
+    running.Cancel();
+    EXPECT_EQ(KindOf(running.done.Await(kPatience)), ErrorKind::kCancelled);
+    for (const Buffer& result : running.results) EXPECT_FALSE(result.ToLiteral().ok());
+  }
+  EXPECT_OK(client.Sync());
+  ExpectNoMemoryUsed();
+}
+
+TEST_F(Launches, TheDeadlineOfALaunchEndsAllParts) {
+  StartThreeOfTwo();
+  const Client client = Connect();
+  const std::vector<int> devices = {1, 2, 4};
+  const Executable forever = Must(client.CompileText(ForeverProgram(3)));
+  const Execution running = Must(
+      forever.Start(Scalars(client, devices), {.deadline = absl::Milliseconds(200), .devices = devices}));
+  for (const Buffer& result : running.results)
+    EXPECT_EQ(KindOf(result.ToLiteral().status()), ErrorKind::kDeadline);
+}
+
+// A killed process is noticed at once, a stopped one after peer_silence_us.
+TEST_F(Launches, SignalsEndTheLaunchAndNothingElse) {
+  StartThreeOfTwo({"--peer-silence-us", "2000000"});
+  const Client client = Connect();
+  const std::vector<int> devices = {0, 2, 4};
+  const Executable forever = Must(client.CompileText(ForeverProgram(3)));
+  const Executable numbered = Must(client.CompileText(NumberedProgram(2)));
+  for (const int signal : {SIGKILL, SIGSTOP}) {
+    const Execution running = Must(forever.Start(Scalars(client, devices), {.devices = devices}));
+    EXPECT_EQ(running.done.Await(absl::Milliseconds(300)).code(), absl::StatusCode::kDeadlineExceeded);
+    daemons_[2]->Kill(signal);
+    for (const size_t kept : {0u, 1u}) {
+      const absl::Status status = running.results[kept].ToLiteral().status();
+      EXPECT_EQ(KindOf(status), ErrorKind::kLostDaemon) << status << daemons_[kept]->log();
+      EXPECT_THAT(Text(status), AllOf(HasSubstr("(rank 2)"), HasSubstr("is gone")));
+    }
+    EXPECT_EQ(KindOf(running.results[2].ToLiteral().status()), ErrorKind::kLostDaemon);
+    // The other two go on, on the same devices.
+    const std::vector<Buffer> results = Must(numbered.Execute(Numbers(client, {0, 2}), {.devices = {0, 2}}));
+    EXPECT_EQ(Must(results[1].ToLiteral()), Literal::Vector<int32_t>({3, 101}));
+    if (signal == SIGKILL) {
+      daemons_[2]->WaitForExit(kPatience);
+      ASSERT_OK(daemons_[2]->Restart());
+      for (size_t i = 0; i < 3; ++i) ExpectMembers(i, {0, 1, 2});
+      const absl::Time end = absl::Now() + kPatience;
+      while (!client.device(4).Upload(Counting(1)).ok() && absl::Now() < end) {
+      }
+    } else {
+      daemons_[2]->Kill(SIGCONT);
+    }
+  }
+}
+
+// Two clients, whose launches want the same devices in different orders.
+TEST_F(Launches, OverlappingSetsOfDevicesDoNotBlockEachOther) {
+  StartThreeOfTwo();
+  const auto work = [this](size_t rank, const std::vector<std::vector<int>>& sets) {
+    const Client client = Connect(rank);
+    const absl::Time end = absl::Now() + absl::Seconds(4);
+    int launches = 0;
+    const Executable numbered = Must(client.CompileText(NumberedProgram(3)));
+    for (; absl::Now() < end; ++launches) {
+      const std::vector<int>& devices = sets[static_cast<size_t>(launches) % sets.size()];
+      const std::vector<Buffer> results =
+          Must(numbered.Execute(Numbers(client, devices), {.devices = devices}));
+      for (int m = 0; m < 3; ++m) {
+        ASSERT_EQ(Must(results[m].ToLiteral()), Literal::Vector<int32_t>({devices[m] + m, 100 + m}));
+      }
+    }
+    EXPECT_GT(launches, 3);
+  };
+  {
+    std::jthread first(work, 0, std::vector<std::vector<int>>{{0, 2, 4}, {4, 1, 2}, {5, 3, 0}});
+    std::jthread second(work, 1, std::vector<std::vector<int>>{{2, 0, 4}, {3, 5, 1}, {0, 2, 5}});
+    std::jthread third(work, 2, std::vector<std::vector<int>>{{0, 3, 4}, {1, 2, 5}});
+  }
+  ExpectNoMemoryUsed();
+}
+
+// A session of one daemon, with a program and an argument, which sends parts of launches.
+struct RawPart {
+  RawPart(const testing::Daemon& daemon, const std::string& program) : session(daemon.address()) {
+    executable = session.NewHandle();
+    EXPECT_OK(session.Call(CompileOf(executable, program)));
+    argument = session.NewHandle();
+    EXPECT_OK(session.Call(UploadOf(argument, Literal::Vector<int32_t>({1, 2}))));
+  }
+  // Returns an execute on device `own`, donating its argument.
+  v1::Command Part(uint64_t sequence, const std::vector<uint32_t>& ranks,
+                   const std::vector<uint32_t>& devices, uint32_t own) {
+    v1::Command command = ExecuteOf(executable, {argument}, {session.NewHandle()});
+    v1::Execute& execute = *command.mutable_execute();
+    execute.set_device(own);
+    execute.add_donated(0);
+    execute.mutable_launch()->set_group(77);
+    execute.mutable_launch()->set_sequence(sequence);
+    execute.mutable_launch()->mutable_ranks()->Assign(ranks.begin(), ranks.end());
+    execute.mutable_launch()->mutable_devices()->Assign(devices.begin(), devices.end());
+    return command;
+  }
+  std::string Answer(uint64_t command) {
+    const std::optional<v1::Reply> reply = session.Await(command);
+    return reply.has_value() && reply->has_error() ? reply->error().text() : "no error";
+  }
+  // True if the argument was not consumed.
+  bool HasArgument() { return session.Call(DownloadOf(argument)).ok(); }
+
+  RawSession session;
+  uint64_t executable = 0, argument = 0;
+};
+
+// The daemons compare what they are to run before anything starts.
+TEST_F(Launches, OtherProgramsOrDevicesAreRefusedBeforeAnythingStarts) {
+  StartThreeOfTwo();
+  std::string twice = NumberedProgram(2);
+  twice.replace(twice.find("add(x, b)"), 9, "add(b, x)");
+  RawPart first(*daemons_[0], NumberedProgram(2)), second(*daemons_[1], NumberedProgram(2)),
+      other(*daemons_[1], twice);
+  const uint64_t a = first.session.Send(first.Part(1, {0, 1}, {0, 0}, 0));
+  const uint64_t b = second.session.Send(second.Part(1, {0, 1}, {1, 0}, 0));
+  EXPECT_THAT(first.Answer(a),
+              AllOf(HasSubstr("Launch 1 of the group differs"), HasSubstr("on other devices")));
+  EXPECT_THAT(second.Answer(b), HasSubstr("Nothing has started"));
+  const uint64_t h = first.session.Send(first.Part(6, {0, 1}, {0, 0}, 0));
+  const uint64_t i = other.session.Send(other.Part(6, {0, 1}, {0, 0}, 0));
+  EXPECT_THAT(first.Answer(h), AllOf(HasSubstr("differs"), HasSubstr("program"), HasSubstr("(rank 1)")));
+  EXPECT_THAT(other.Answer(i), HasSubstr("Nothing has started"));
+  // An execute that does not fit its launch.
+  const uint64_t c = first.session.Send(first.Part(2, {0, 1}, {0, 1}, 1));
+  EXPECT_THAT(first.Answer(c), HasSubstr("participant 0 on device 0 of this daemon (rank 0)"));
+  const uint64_t d = first.session.Send(first.Part(3, {0, 7}, {0, 1}, 0));
+  EXPECT_THAT(first.Answer(d), HasSubstr("has no member with rank 7"));
+  const uint64_t e = first.session.Send(first.Part(4, {0, 1, 2}, {0, 1, 0}, 0));
+  EXPECT_THAT(first.Answer(e), HasSubstr("needs 2 devices"));
+  EXPECT_TRUE(first.HasArgument());
+  EXPECT_TRUE(second.HasArgument());
+  // The links between the daemons are as before.
+  for (size_t rank = 0; rank < 3; ++rank) ExpectMembers(rank, {0, 1, 2});
+  const uint64_t f = first.session.Send(first.Part(5, {0, 1}, {0, 0}, 0));
+  const uint64_t g = second.session.Send(second.Part(5, {0, 1}, {0, 0}, 0));
+  EXPECT_EQ(first.Answer(f), "no error");
+  EXPECT_EQ(second.Answer(g), "no error");
+}
+
+TEST_F(Launches, WhatDoesNotRunOverSeveralDaemonsIsRefusedWithASentence) {
+  StartThreeOfTwo();
+  const Client client = Connect();
+  const Executable numbered = Must(client.CompileText(NumberedProgram(2)));
+  const Buffer promised = Must(client.device(2).Placeholder(Shape::Array(hlo::kS32, {2})));
+  std::vector<Argument> arguments = Numbers(client, {0, 2});
+  arguments[1] = promised;
+  EXPECT_THAT(Text(numbered.Execute(arguments, {.abstract = true, .devices = {0, 2}}).status()),
+              HasSubstr("over placeholders it must run on devices of one daemon"));
+  const Executable fed = Must(client.CompileText(
+      "HloModule fed, replica_count=2\nENTRY e {\n t = token[] after-all()\n"
+      " i = (s32[2], token[]) infeed(t)\n ROOT x = s32[2] get-tuple-element(i), index=0\n}\n"));
+  const std::vector<Buffer> results = Must(fed.Execute({}, {.devices = {0, 2}}));
+  for (const Buffer& result : results) {
+    EXPECT_EQ(KindOf(result.ToLiteral().status()), ErrorKind::kUnimplemented);
+    EXPECT_THAT(Text(result.ToLiteral().status()),
+                HasSubstr("its participants must be on devices of one daemon"));
+  }
+}
+
+}  // namespace
+}  // namespace hlod
