@@ -5,7 +5,7 @@
 // of bytes that the records of messages fill in order, and begin again at its start. `head` counts the bytes
 // that the writer has ever written, `tail` those that the reader has ever read. Each side keeps its own count
 // to itself, and only publishes it. Neither side trusts what the other wrote: the other's count is checked
-// before it is used, and a record is copied before it is looked at, so that wrong bytes are an error and
+// before it is used, and a record is copied before it is checked, so that wrong bytes are an error and
 // never an access outside of the ring.
 //
 // A record says its size and its kind: a message, or that the next message of this direction comes in another
@@ -40,7 +40,7 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<uint32_t
 // The place of one direction in the memory.
 struct RingPlace {
   RingPositions* positions = nullptr;
-  absl::Span<std::byte> bytes;  // Its size is a power of two.
+  absl::Span<std::byte> bytes;  // A power of two of them.
 };
 
 // The two directions, in memory of RingPair::kBytes bytes, which is zero before its first use.
