@@ -23,6 +23,15 @@ std::string Short(const std::string& digest) {
   return absl::BytesToHexString(ToAbsl(std::string_view(digest).substr(0, 6)));
 }
 
+v1::PrepareLaunch LaunchOf(const v1::LaunchOffer& offer) {
+  v1::PrepareLaunch launch;
+  launch.set_digest(offer.digest());
+  *launch.mutable_parts() = offer.parts();
+  launch.set_group(offer.group());
+  launch.set_sequence(offer.sequence());
+  return launch;
+}
+
 }  // namespace
 
 void Offers::Refuse(uint32_t rank, const v1::LaunchOffer& offer, const absl::Status& why) {
@@ -119,13 +128,8 @@ absl::StatusOr<std::optional<v1::PrepareLaunch>> Offers::Take(uint32_t rank, uin
   for (const auto& [other, offered] : waiting.offered) {
     if (!offered) return std::nullopt;
   }
-  v1::PrepareLaunch launch;
-  launch.set_digest(offer.digest());
-  *launch.mutable_parts() = offer.parts();
-  launch.set_group(offer.group());
-  launch.set_sequence(offer.sequence());
   waiting_.erase(found);
-  return launch;
+  return LaunchOf(offer);
 }
 
 void Offers::OnGone(uint32_t rank, const absl::Status& why, int64_t now_us) {
