@@ -18,6 +18,7 @@
 #include "common/network/topology.h"
 #include "common/rpc/endpoint.h"
 #include "common/rpc/keepalive.h"
+#include "common/rpc/ring.h"
 #include "server/engine/assemble/assembler.h"
 #include "server/fabric/membership.h"
 #include "server/metrics/endpoint.h"
@@ -141,6 +142,13 @@ void AddListening(Keys& keys) {
          int64_t fd = 0;
          RETURN_IF_ERROR(SetNumber(fd, value, 0, 1 << 20, Unit::kNone));
          config.inherit_fd = static_cast<int>(fd);
+         return absl::OkStatus();
+       }});
+  keys.push_back(
+      {"ring", "Messages of clients on this host through shared memory: on (for clients that want it), off",
+       "$HLOD_RING, else off", false, [](Config& config, std::string_view value) {
+         RETURN_IF_ERROR(rpc::ParseRingUse(value).status());
+         config.ring = std::string(value);
          return absl::OkStatus();
        }});
 }
@@ -337,6 +345,7 @@ Environment Environment::Read() {
       .compile_cache = text("HLOD_COMPILE_CACHE"),
       .cpu_features = text("HLOD_CPU_FEATURES"),
       .assemble = text("HLOD_ASSEMBLE"),
+      .ring = text("HLOD_RING"),
       .cache_directory = text("CACHE_DIRECTORY"),
       .xdg_cache_home = text("XDG_CACHE_HOME"),
       .home = text("HOME")};

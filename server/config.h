@@ -23,6 +23,7 @@ struct Config {
   int64_t threads = 0;
   std::string cpu_features;   // Empty: $HLOD_CPU_FEATURES, or without it all features of the processor.
   std::string assemble;       // "off", "on" or "first". Empty: $HLOD_ASSEMBLE, or without it "on".
+  std::string ring;           // "off" or "on". Empty: $HLOD_RING, or without it "off".
   std::string compile_cache;  // Empty: Environment::CompileCache(); "none": no cache.
   int64_t compile_cache_bytes = int64_t{1} << 30;
   std::vector<std::string> kernel_libraries;  // The paths of shared objects with native kernels.
@@ -47,6 +48,7 @@ struct Environment {
   std::string compile_cache;                          // $HLOD_COMPILE_CACHE
   std::string cpu_features;                           // $HLOD_CPU_FEATURES
   std::string assemble;                               // $HLOD_ASSEMBLE
+  std::string ring;                                   // $HLOD_RING
   // Folders set by systemd, by the desktop, and by the user.
   std::string cache_directory, xdg_cache_home, home;
   static Environment Read();

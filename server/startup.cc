@@ -28,6 +28,7 @@
 #include "common/base/system/deadlock_detection.h"
 #include "common/base/system/file.h"
 #include "common/rpc/credentials.h"
+#include "common/rpc/ring.h"
 #include "server/engine/contraction/cpu_features.h"
 #include "server/log/log.h"
 #include "server/session/processes.h"
@@ -261,6 +262,10 @@ absl::StatusOr<grpc_server::ServerOptions> MakeServerOptions(const Config& confi
     }
     if (xdg.empty()) mkdir(endpoint.path.substr(0, endpoint.path.rfind('/')).c_str(), 0755);
   }
+  const std::string& ring = config.ring.empty() ? environment.ring : config.ring;
+  absl::StatusOr<rpc::RingUse> use = rpc::ParseRingUse(ring);
+  if (!use.ok()) return InvalidArgument("$HLOD_RING: %s.", FromAbsl(use.status().message()));
+  options.ring = *use != rpc::RingUse::kOff;
   RETURN_IF_ERROR(ReadCredentials(config, options));
   RETURN_IF_ERROR(ReadCluster(config, options));
   return options;

@@ -67,6 +67,13 @@ absl::Status BrokenRing(std::string_view what, uint64_t value) {
 
 }  // namespace
 
+absl::StatusOr<RingUse> ParseRingUse(std::string_view text) {
+  if (text.empty() || text == "off") return RingUse::kOff;
+  if (text == "on") return RingUse::kOn;
+  if (text == "first") return RingUse::kFirst;
+  return InvalidArgument("\"%s\" is none of off, on and first", text);
+}
+
 RingPair::RingPair(absl::Span<std::byte> memory) {
   static_assert(std::has_single_bit(kRingBytes) && 2 * sizeof(RingPositions) <= 4096);
   auto* const positions = reinterpret_cast<RingPositions*>(memory.data());

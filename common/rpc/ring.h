@@ -22,11 +22,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
 namespace hlod::rpc {
+
+// The setting $HLOD_RING, which daemons and clients read: `off`; `on`: a client takes the ring after its
+// first messages, so that one that has little to say does without; `first`: with its first message.
+enum class RingUse { kOff, kOn, kFirst };
+// Parses a value; empty is the default. INVALID_ARGUMENT names the values.
+absl::StatusOr<RingUse> ParseRingUse(std::string_view text);
 
 // The shared part of one direction. Each member is on a cache line that one side writes, except `asleep`.
 struct RingPositions {

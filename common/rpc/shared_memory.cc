@@ -176,6 +176,18 @@ absl::StatusOr<Descriptor> ConnectAbstract(const std::string& name, absl::Durati
   return fd;
 }
 
+absl::StatusOr<SharedMemory> FetchSharedMemory(const std::string& socket, const std::string& secret,
+                                               int64_t bytes) {
+  // The wait has a limit: the daemon answers as soon as it gets a core, but another program that took its
+  // name may not.
+  ASSIGN_OR_RETURN(const Descriptor connected, ConnectAbstract(socket, absl::Seconds(5)));
+  if (send(connected.get(), secret.data(), secret.size(), MSG_NOSIGNAL) !=
+      static_cast<ssize_t>(secret.size()))
+    return Failed("Sending a secret");
+  ASSIGN_OR_RETURN(Descriptor memory, ReceiveDescriptor(connected.get()));
+  return SharedMemory::Map(std::move(memory), bytes);
+}
+
 absl::StatusOr<PeerCredentials> ReadPeerCredentials(int socket) {
   ucred credentials{};
   socklen_t length = sizeof(credentials);

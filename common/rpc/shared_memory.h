@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -45,6 +46,8 @@ class SharedMemory {
 
   absl::Span<std::byte> bytes() const { return {data_, static_cast<size_t>(size_)}; }
   int fd() const { return fd_.get(); }
+  // Returns the descriptor, which the mapping does not need.
+  Descriptor TakeDescriptor() { return std::move(fd_); }
 
  private:
   Descriptor fd_;
@@ -62,6 +65,11 @@ absl::StatusOr<Descriptor> ReceiveDescriptor(int socket);
 absl::StatusOr<Descriptor> ListenAbstract(const std::string& name);
 absl::StatusOr<Descriptor> ConnectAbstract(const std::string& name,
                                            absl::Duration timeout = absl::Seconds(2));
+
+// Fetches memory from the daemon's socket (ArenaServer): sends the secret, receives the descriptor, and maps
+// it.
+absl::StatusOr<SharedMemory> FetchSharedMemory(const std::string& socket, const std::string& secret,
+                                               int64_t bytes);
 
 // The process at the other end of a unix socket (SO_PEERCRED).
 struct PeerCredentials {

@@ -35,12 +35,13 @@ struct Asking {
   std::string secret;  // The received part of it.
 };
 
-// Returns true when a session that offers an arena may belong to this user.
+// Returns true when a session that offers shared memory may belong to this user.
 bool MayAsk(const session::Registry& registry, uint32_t user) {
   const std::vector<std::shared_ptr<session::Session>> sessions = registry.List();
   return std::any_of(
       sessions.begin(), sessions.end(), [user](const std::shared_ptr<session::Session>& session) {
-        return session->identity().offers_arena && session->identity().user.value_or(user) == user;
+        const session::Session::Identity& identity = session->identity();
+        return (identity.offers_arena || identity.offers_ring) && identity.user.value_or(user) == user;
       });
 }
 
@@ -51,15 +52,31 @@ void DropOldest(std::vector<Asking>& asking, uint32_t user) {
     asking.erase(std::find_if(asking.begin(), asking.end(), is_users));
 }
 
+// Sends the session's arena to a client that has shown the session's secret.
+absl::Status HandOutArena(session::Session& session, int socket) {
+  int arena = -1;
+  RETURN_IF_ERROR(session.transfers().MapArena(&arena).status());
+  return rpc::SendDescriptor(socket, arena);
+}
+
+absl::Status HandOutRing(session::Session& session, int socket) {
+  ASSIGN_OR_RETURN(const rpc::Descriptor ring, session.transfers().MapRing());
+  return rpc::SendDescriptor(socket, ring.get());
+}
+
+// Hands out an arena for a session's secret, and a ring for the key of a session's ring.
 void HandOut(session::Registry& registry, const Asking& client) {
-  const std::shared_ptr<session::Session> session = registry.FindBySecret(client.secret);
-  if (session == nullptr || !session->identity().offers_arena) return;
-  if (session->identity().user.value_or(client.user) != client.user) return;
-  int fd = -1;
-  const absl::Status mapped = session->transfers().MapArena(&fd).status();
-  const absl::Status sent = mapped.ok() ? rpc::SendDescriptor(client.socket.get(), fd) : mapped;
+  std::shared_ptr<session::Session> session = registry.FindBySecret(client.secret);
+  const bool arena = session != nullptr;
+  if (!arena) session = registry.FindByRingKey(client.secret);
+  if (session == nullptr) return;
+  const session::Session::Identity& identity = session->identity();
+  if (!(arena ? identity.offers_arena : identity.offers_ring)) return;
+  if (identity.user.value_or(client.user) != client.user) return;
+  const int socket = client.socket.get();
+  const absl::Status sent = arena ? HandOutArena(*session, socket) : HandOutRing(*session, socket);
   if (!sent.ok())
-    spdlog::warn("Session {} has no shared arena: {}", session->identity().id, std::string(sent.message()));
+    spdlog::warn("Session {} has no shared memory: {}", identity.id, std::string(sent.message()));
 }
 
 // Reads what has arrived, and answers once the secret is complete. Returns true when it is done with the

@@ -1,5 +1,5 @@
-// The socket from which clients fetch their session's shared arena: in the abstract namespace, under a random
-// name.
+// The socket from which clients fetch the memory that their session shares with them, its arena or its ring:
+// in the abstract namespace, under a random name.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ class ArenaServer {
   static absl::StatusOr<std::unique_ptr<ArenaServer>> Create();
   ~ArenaServer();
   const std::string& name() const { return name_; }
-  // Starts answering. A client sends its session's secret, and receives the descriptor when its user is the
-  // session's.
+  // Starts answering. A client sends its session's secret, or the key of its ring, and receives the
+  // descriptor when its user is the session's.
   void Start(session::Registry& registry);
 
  private:

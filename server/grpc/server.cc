@@ -99,7 +99,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
   }
   for (const ListeningSocket& socket : sockets) server->endpoints_.push_back(socket.endpoint());
 
-  if (devices.limits().arena_bytes > 0) {
+  if (devices.limits().arena_bytes > 0 || o.ring) {
     absl::StatusOr<std::unique_ptr<ArenaServer>> arenas = ArenaServer::Create();
     if (arenas.ok()) {
       server->arenas_ = *std::move(arenas);
@@ -115,6 +115,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
   std::memcpy(&registry.epoch, random.bytes().data(), sizeof(registry.epoch));
   registry.leases = o.inherited_connection < 0;
   registry.arena_socket = server->arenas_ != nullptr ? server->arenas_->name() : "";
+  registry.ring = o.ring;
   registry.daemon = absl::StrCat(o.version, " pid ", getpid());
   if (o.cluster.has_value()) RETURN_IF_ERROR(server->MakePeers(registry));
   server->registry_ = std::make_unique<session::Registry>(devices, *server->processes_, std::move(registry));

@@ -53,7 +53,7 @@ absl::StatusOr<std::shared_ptr<SessionStream>> Answers::Attach(std::shared_ptr<S
     message.mutable_welcome()->set_received_through(box_.received_through());
   }
   try {
-    stream->Write(message);
+    if (stream->Write(message)) OnWritten(stream.get());
   } catch (...) {  // There was no memory. No other object knows of this stream, so none would report that it
                    // broke.
     Detach(stream.get(), clock_.Now());
@@ -273,19 +273,25 @@ void Answers::WhenAllBefore(uint64_t command, std::function<void()> barrier) {
 }
 
 void Answers::Flush() {
+  while (FlushOnce()) {
+  }
+}
+
+bool Answers::FlushOnce() {
   v1::ServerMessage message;
   std::vector<std::shared_ptr<const v1::Reply>> keep;
   const absl::Cleanup detach = [&message] { ReplyBox::Detach(message); };
   std::shared_ptr<SessionStream> stream;
+  bool sent;
   try {
     {
       MutexLock lock(&mu_);
-      if (writing_ || stream_ == nullptr || !MustTell()) return;
+      if (writing_ || stream_ == nullptr || !MustTell()) return false;
       writing_ = true;
       stream = stream_;
       box_.Fill(message, kMessageBytes, keep);
     }
-    stream->Write(message);
+    sent = stream->Write(message);
   } catch (...) {  // There was no memory, and the message was not sent. The next message gets its content.
     MutexLock lock(&mu_);
     if (stream_ == stream) {  // A new stream gets everything again.
@@ -294,6 +300,11 @@ void Answers::Flush() {
     }
     throw;
   }
+  if (!sent) return false;
+  MutexLock lock(&mu_);
+  if (stream_ != stream) return false;
+  writing_ = false;
+  return true;
 }
 
 bool Answers::HasNews() const {

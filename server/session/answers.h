@@ -81,6 +81,9 @@ class Answers {
   void Finish(SessionStream& stream, const absl::Status& status);
 
  private:
+  // Sends one message as Flush does. Returns true if it has been sent already, so that there may be a next
+  // one.
+  bool FlushOnce();
   // Returns true when the client should get a message now.
   bool MustTell() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void SettleWith(uint64_t command, std::shared_ptr<const v1::Reply> reply);

@@ -57,6 +57,10 @@ void Connection::OnClosed(const SessionStream* stream) {
   if (session_ != nullptr) registry_.OnBroken(session_, stream);
 }
 
+std::unique_ptr<RingMemory> Connection::TakeRing() {
+  return session_ == nullptr ? nullptr : session_->transfers().TakeRing();
+}
+
 bool Connection::HasNews() const { return session_ != nullptr && session_->answers().HasNews(); }
 
 void Connection::Flush() {

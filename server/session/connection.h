@@ -9,7 +9,8 @@
 
 namespace hlod::session {
 
-// Called by the stream's implementation, one call at a time except for OnWritten.
+// Called by the stream's implementation: OnMessage, one call at a time; once that has made has_session()
+// true, the others on any thread.
 class Connection {
  public:
   Connection(Registry& registry, Peer peer) : registry_(registry), peer_(std::move(peer)) {}
@@ -27,6 +28,8 @@ class Connection {
   void OnClosed(const SessionStream* stream);
   // Returns true when the Hello has opened or resumed a session.
   bool has_session() const { return session_ != nullptr; }
+  // Returns the ring that the client has fetched, once; null when there is none.
+  std::unique_ptr<RingMemory> TakeRing();
   // Returns true when there is a message to send and none is being written.
   bool HasNews() const;
   // Called when the reader has no other work.

@@ -12,6 +12,7 @@
 #include "common/base/errors/status.h"
 #include "common/base/text/printable.h"
 #include "common/base/text/utf8.h"
+#include "common/rpc/ring.h"
 #include "common/rpc/wire.h"
 #include "server/session/stats.h"
 
@@ -83,6 +84,7 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Create(const v1::Hello& hello
   Session::Identity identity;
   identity.id = next_session_++;
   identity.secret = rpc::Secret::Random();
+  identity.ring_key = rpc::Secret::Random();
   identity.client = Printable(ClipUtf8(hello.client(), kClientNameMax));
   identity.owner = peer.owner;
   identity.user = peer.user;
@@ -95,6 +97,7 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Create(const v1::Hello& hello
     if (!identity.user.has_value()) identity.user = user;
   }
   identity.offers_arena = peer.local && !options_.arena_socket.empty() && limits.arena_bytes > 0;
+  identity.offers_ring = peer.local && !options_.arena_socket.empty() && options_.ring;
   ASSIGN_OR_RETURN(device::MemoryCharge charge,
                    device::MemoryCharge::Take(devices_.side_memory().ShareOf(identity.owner), Session::kBytes,
                                               "A session"));
@@ -136,6 +139,11 @@ v1::Welcome Registry::WelcomeOf(const Session& session, uint32_t version) const 
     welcome.mutable_arena()->set_socket(options_.arena_socket);
     welcome.mutable_arena()->set_bytes(static_cast<uint64_t>(devices_.limits().arena_bytes));
   }
+  if (session.identity().offers_ring) {
+    welcome.mutable_ring()->set_socket(options_.arena_socket);
+    welcome.mutable_ring()->set_key(session.identity().ring_key.bytes());
+    welcome.mutable_ring()->set_bytes(rpc::RingPair::kBytes);
+  }
   welcome.set_daemon(options_.daemon);
   if (options_.add_cluster != nullptr) options_.add_cluster(welcome);
   return welcome;
@@ -155,6 +163,14 @@ std::shared_ptr<Session> Registry::FindBySecret(std::string_view secret) const {
   MutexLock lock(&mu_);
   for (const auto& [id, session] : sessions_) {
     if (session->identity().secret.Equals(secret)) return session;
+  }
+  return nullptr;
+}
+
+std::shared_ptr<Session> Registry::FindByRingKey(std::string_view key) const {
+  MutexLock lock(&mu_);
+  for (const auto& [id, session] : sessions_) {
+    if (session->identity().ring_key.Equals(key)) return session;
   }
   return nullptr;
 }

@@ -22,7 +22,9 @@ class Registry {
   struct Options {
     uint64_t epoch = 0;        // Different after each start of the daemon.
     bool leases = true;        // False for a private daemon, where a broken connection ends the session.
-    std::string arena_socket;  // Name in the abstract namespace; empty: no shared arena.
+    // Name in the abstract namespace; empty: no shared memory.
+    std::string arena_socket;
+    bool ring = false;         // True when sessions on this host are offered a ring.
     std::string daemon;        // Displayed as "hlod 0.1.0 pid 17".
     // Adds the daemon's cluster to a Welcome. Null: it has none.
     std::function<void(v1::Welcome&)> add_cluster;
@@ -39,6 +41,8 @@ class Registry {
   absl::StatusOr<std::shared_ptr<Session>> Authenticate(uint64_t session, std::string_view secret) const;
   // Returns the session with this secret, for the arena's socket; null when there is none.
   std::shared_ptr<Session> FindBySecret(std::string_view secret) const;
+  // Returns the session with this Ring.key; null when there is none.
+  std::shared_ptr<Session> FindByRingKey(std::string_view key) const;
 
   // Ends a session and its stream.
   void End(const std::shared_ptr<Session>& session, const absl::Status& status);
@@ -83,6 +87,7 @@ class Registry {
   v1::DaemonStats Stats() const;
   device::Devices& devices() const { return devices_; }
   std::atomic<int64_t> wire_bytes_in{0}, wire_bytes_out{0};
+  std::atomic<int64_t> rings{0};  // Connections whose messages come through a ring.
 
  private:
   // All that was ever counted, at one moment. Each account is in it once, at any point between the opening

@@ -37,11 +37,12 @@ class Session : public std::enable_shared_from_this<Session> {
   struct Identity {
     uint64_t id = 0;
     rpc::Secret secret;
+    rpc::Secret ring_key;          // Ring.key of its Welcome.
     std::string client;            // The client's name for itself.
     int64_t pid = 0;               // 0 if it is not known to be a local process.
     std::string owner;             // The owner for whom it is counted (sessions_per_user_max).
     std::optional<uint32_t> user;  // The user of the connection that opened it.
-    bool offers_arena = false;
+    bool offers_arena = false, offers_ring = false;
   };
   // The memory of a session that has done no work yet.
   static constexpr int64_t kBytes = 128 << 10;

@@ -25,9 +25,9 @@ struct Peer {
 class SessionStream {
  public:
   virtual ~SessionStream() = default;
-  // Starts sending, without waiting; `message` is not used after the return. Connection::OnWritten() is
-  // called when it has been sent.
-  virtual void Write(const v1::ServerMessage& message) = 0;
+  // Starts sending, without waiting; `message` is not used after the return. Returns true if it has been sent
+  // already; otherwise Connection::OnWritten() is called when it has been.
+  virtual bool Write(const v1::ServerMessage& message) = 0;
   // Ends the stream once the written messages have been sent. No message may be written after it.
   virtual void Finish(const absl::Status& status) = 0;
 };

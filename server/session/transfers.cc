@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/errors/status.h"
+#include "common/rpc/ring.h"
 
 namespace hlod::session {
 namespace {
@@ -148,6 +149,7 @@ void SessionTransfers::End() {
     downloads.swap(downloads_);
     waiting.swap(waiting_);
     streams.swap(streams_);
+    ring_.reset();
   }
   downloads.clear();
   for (const std::weak_ptr<BulkStream>& stream : streams) {
@@ -176,6 +178,25 @@ absl::StatusOr<absl::Span<std::byte>> SessionTransfers::arena() const {
   MutexLock lock(&mu_);
   if (arena_.fd() < 0) return FailedPrecondition("This session has fetched no shared arena.");
   return arena_.bytes();
+}
+
+absl::StatusOr<rpc::Descriptor> SessionTransfers::MapRing() {
+  // The thread that reads it takes about this much besides.
+  constexpr int64_t kThreadBytes = 64 << 10;
+  MutexLock lock(&mu_);
+  if (ended_) return Cancelled("The session ended.");
+  ring_.reset();
+  auto ring = std::make_unique<RingMemory>();
+  ASSIGN_OR_RETURN(ring->charge, device::MemoryCharge::Take(session_device_.share(),
+                                                            rpc::RingPair::kBytes + kThreadBytes, "A ring"));
+  ASSIGN_OR_RETURN(ring->memory, rpc::SharedMemory::Create(rpc::RingPair::kBytes));
+  ring_ = std::move(ring);
+  return ring_->memory.TakeDescriptor();
+}
+
+std::unique_ptr<RingMemory> SessionTransfers::TakeRing() {
+  MutexLock lock(&mu_);
+  return std::move(ring_);
 }
 
 }  // namespace hlod::session

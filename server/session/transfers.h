@@ -30,6 +30,12 @@ struct KeptDownload {
   std::atomic<bool> counted{false};
 };
 
+// The memory of a ring, charged to the session's user until it is released.
+struct RingMemory {
+  device::MemoryCharge charge;
+  rpc::SharedMemory memory;
+};
+
 // Thread-safe.
 class SessionTransfers {
  public:
@@ -64,6 +70,12 @@ class SessionTransfers {
   absl::StatusOr<absl::Span<std::byte>> MapArena(int* fd);
   absl::StatusOr<absl::Span<std::byte>> arena() const;
 
+  // Makes new memory for a ring, in place of one that was not taken, and returns its descriptor, of which it
+  // keeps no other. Errors as for the arena.
+  absl::StatusOr<rpc::Descriptor> MapRing();
+  // Returns the memory of the latest MapRing, once; null when there is none.
+  std::unique_ptr<RingMemory> TakeRing();
+
   // Returns true while bytes are being transferred.
   bool busy() const;
   // Drops the kept downloads, stops the streams, and refuses waiting and later transfers.
@@ -91,6 +103,7 @@ class SessionTransfers {
   std::vector<std::weak_ptr<BulkStream>> streams_ ABSL_GUARDED_BY(mu_);
   device::MemoryCharge arena_charge_ ABSL_GUARDED_BY(mu_);
   rpc::SharedMemory arena_ ABSL_GUARDED_BY(mu_);
+  std::unique_ptr<RingMemory> ring_ ABSL_GUARDED_BY(mu_);  // Fetched, and not taken yet.
 };
 
 }  // namespace hlod::session

@@ -54,9 +54,9 @@ void BackgroundCloser::EndStream(ClosingPipe closing) {
   const absl::Time deadline = absl::Now() + kTimeout;
   while (absl::Now() < deadline) {
     if (!closing.writing && !closing.rest.empty()) {
-      closing.writing = true;
-      closing.pipe->StartWrite(std::move(closing.rest.front()));
+      closing.writing = !closing.pipe->StartWrite(std::move(closing.rest.front()));
       closing.rest.pop_front();
+      continue;
     }
     const PipeEvent event = closing.pipe->Poll(deadline);
     if (event.kind == PipeEvent::Kind::kWritten) closing.writing = false;

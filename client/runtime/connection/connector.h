@@ -14,6 +14,7 @@
 #include "client/runtime/connection/pipe.h"
 #include "client/runtime/preflight/abstract_session.h"
 #include "common/rpc/endpoint.h"
+#include "common/rpc/ring.h"
 #include "hlod/runtime/client.h"
 
 namespace hlod::runtime {
@@ -45,6 +46,9 @@ absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address);
 
 // Parses $HLOD_ABSTRACT; nullopt when it is not set.
 absl::StatusOr<std::optional<AbstractRun>> AbstractRunOfEnvironment();
+
+// Parses $HLOD_RING.
+absl::StatusOr<rpc::RingUse> RingUseOfEnvironment();
 
 // Starts `hlod --inherit-fd N` and returns the client's end of the socket pair. The daemon ends when that is
 // closed.

@@ -155,6 +155,13 @@ absl::StatusOr<std::optional<AbstractRun>> AbstractRunOfEnvironment() {
   return ParseAbstractRun(Environment("HLOD_ABSTRACT"));
 }
 
+absl::StatusOr<rpc::RingUse> RingUseOfEnvironment() {
+  absl::StatusOr<rpc::RingUse> use = rpc::ParseRingUse(Environment("HLOD_RING"));
+  if (use.ok()) return use;
+  return MakeError(ErrorKind::kArgument,
+                   absl::StrFormat("$HLOD_RING: %s.", FromAbsl(use.status().message())));
+}
+
 absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& options) {
   RETURN_IF_ERROR(CheckCredentials(options));
   const bool wants_private =

@@ -92,7 +92,10 @@ class GrpcPipe : public Pipe {
     return absl::OkStatus();
   }
 
-  void StartWrite(MessageParts message) override { call_->Write(ToBuffer(message), Tag(kWrite)); }
+  bool StartWrite(MessageParts message) override {
+    call_->Write(ToBuffer(message), Tag(kWrite));
+    return false;
+  }
 
   PipeEvent Poll(absl::Time deadline) override {
     PipeEvent event;

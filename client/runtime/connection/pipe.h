@@ -32,8 +32,9 @@ struct PipeEvent {
 class Pipe {
  public:
   virtual ~Pipe() = default;
-  // Starts to send a serialized ClientMessage; does not wait. The next may follow only after kWritten.
-  virtual void StartWrite(MessageParts message) = 0;
+  // Starts to send a serialized ClientMessage; does not wait. Returns true if it has been sent already.
+  // Otherwise the next may follow only after kWritten.
+  virtual bool StartWrite(MessageParts message) = 0;
   // Returns the next event, or kNothing at about `deadline` (a millisecond later at most). No event follows
   // kEnded. One caller at a time.
   virtual PipeEvent Poll(absl::Time deadline) = 0;

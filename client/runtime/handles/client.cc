@@ -85,6 +85,7 @@ absl::StatusOr<Client> Open(const ConnectOptions& options, const std::optional<A
                              : options.name;
   session_options.timeout = options.timeout;
   session_options.shared_memory = options.shared_memory;
+  ASSIGN_OR_RETURN(session_options.ring, runtime::RingUseOfEnvironment());
   session_options.skip_local_checks = options.skip_local_checks;
   session_options.hidden = hidden;
   if (abstract.has_value()) {

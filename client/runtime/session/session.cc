@@ -234,8 +234,10 @@ void Session::StartWrites() {
     if (!Fits(message)) return;
     const std::shared_ptr<Pipe> pipe = pipe_;
     mu_.Unlock();
-    pipe->StartWrite(std::move(message));
+    const bool sent = pipe->StartWrite(std::move(message));
     mu_.Lock();
+    // Another pipe has writes of its own.
+    if (sent && pipe_ == pipe) writing_ = false;
   }
 }
 

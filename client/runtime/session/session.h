@@ -85,6 +85,7 @@
 #include "common/base/errors/error.h"
 #include "common/base/limits.h"
 #include "common/base/sha256.h"
+#include "common/rpc/ring.h"
 #include "hlod/runtime/caller.h"
 #include "hlod/runtime/types.h"
 #include "proto/hlod/v1/session.pb.h"
@@ -108,6 +109,7 @@ struct SessionOptions {
   absl::Duration question = absl::Seconds(10), silence = absl::Seconds(30);
   absl::Duration beat = kBeat;  // The pause between Beat() calls on such a connection.
   bool shared_memory = true;
+  rpc::RingUse ring = rpc::RingUse::kOff;  // Only with `shared_memory`.
   bool skip_local_checks = false;
   bool hidden = false;                        // True for a session of the library's own (hidden_client.h).
   std::shared_ptr<AbstractSession> abstract;  // Null unless the session is abstract.
@@ -245,6 +247,8 @@ class Session : public std::enable_shared_from_this<Session> {
  private:
   Session(std::unique_ptr<Connector> connector, const SessionOptions& options);
   absl::Status Greet(absl::Time deadline);
+  // Opens a stream with the daemon; it uses the ring if the daemon offers one and the options allow it.
+  absl::StatusOr<std::shared_ptr<Pipe>> Connect(absl::Time deadline);
 
   // Takes the next message of the outbox, and adds the acknowledgements that are due.
   MessageParts NextMessage() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -9,6 +9,7 @@
 
 #include "absl/time/clock.h"
 #include "client/runtime/cluster/daemons.h"
+#include "client/runtime/connection/ring_pipe.h"
 #include "client/runtime/session/command_log_writer.h"
 #include "client/runtime/session/heart.h"
 #include "client/runtime/session/session.h"
@@ -50,8 +51,7 @@ absl::StatusOr<v1::Welcome> Handshake(Pipe& pipe, const v1::Hello& hello, absl::
   v1::ClientMessage message;
   *message.mutable_hello() = hello;
   message.mutable_hello()->set_checksums(pipe.checksums());
-  pipe.StartWrite({std::make_shared<const std::string>(message.SerializeAsString())});
-  bool written = false;
+  bool written = pipe.StartWrite({std::make_shared<const std::string>(message.SerializeAsString())});
   std::optional<v1::Welcome> welcome;
   while (!written || !welcome.has_value()) {
     PipeEvent event = pipe.Poll(deadline);
@@ -109,8 +109,14 @@ absl::StatusOr<std::shared_ptr<Session>> Session::Open(std::unique_ptr<Connector
   return session;
 }
 
+absl::StatusOr<std::shared_ptr<Pipe>> Session::Connect(absl::Time deadline) {
+  ASSIGN_OR_RETURN(std::shared_ptr<Pipe> stream, connector_->Connect(deadline));
+  if (options_.ring == rpc::RingUse::kOff || !options_.shared_memory || !connector_->local()) return stream;
+  return std::shared_ptr<Pipe>(std::make_shared<RingPipe>(std::move(stream), options_.ring));
+}
+
 absl::Status Session::Greet(absl::Time deadline) {
-  ASSIGN_OR_RETURN(std::shared_ptr<Pipe> pipe, connector_->Connect(deadline));
+  ASSIGN_OR_RETURN(std::shared_ptr<Pipe> pipe, Connect(deadline));
   absl::StatusOr<v1::Welcome> welcome =
       Handshake(*pipe, MakeHello(options_.name, connector_->local()), deadline);
   if (!welcome.ok())
@@ -231,7 +237,7 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
   hello.mutable_resume()->set_secret(secret_);
 
   mu_.Unlock();
-  absl::StatusOr<std::shared_ptr<Pipe>> pipe = connector_->Connect(deadline);
+  absl::StatusOr<std::shared_ptr<Pipe>> pipe = Connect(deadline);
   absl::StatusOr<v1::Welcome> welcome = pipe.ok() ? Handshake(**pipe, hello, deadline) : pipe.status();
   mu_.Lock();
 

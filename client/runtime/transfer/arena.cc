@@ -2,8 +2,6 @@
 // time than the copy.
 #include "client/runtime/transfer/arena.h"
 
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <iterator>
 
@@ -21,16 +19,8 @@ bool IsDone(const Command& command) { return command->done.load(std::memory_orde
 }  // namespace
 
 std::unique_ptr<Arena> Arena::Attach(const v1::Arena& offer, const std::string& secret) {
-  // The wait has a limit: the daemon answers as soon as it gets a core, but another program that took its
-  // name may not.
-  absl::StatusOr<rpc::Descriptor> socket = rpc::ConnectAbstract(offer.socket(), absl::Seconds(5));
-  if (!socket.ok()) return nullptr;
-  if (send(socket->get(), secret.data(), secret.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(secret.size()))
-    return nullptr;
-  absl::StatusOr<rpc::Descriptor> memory = rpc::ReceiveDescriptor(socket->get());
-  if (!memory.ok()) return nullptr;
   absl::StatusOr<rpc::SharedMemory> mapped =
-      rpc::SharedMemory::Map(*std::move(memory), static_cast<int64_t>(offer.bytes()));
+      rpc::FetchSharedMemory(offer.socket(), secret, static_cast<int64_t>(offer.bytes()));
   if (!mapped.ok()) return nullptr;
   return std::make_unique<Arena>(*std::move(mapped));
 }

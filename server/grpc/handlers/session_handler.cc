@@ -3,13 +3,18 @@
 #include <grpcpp/support/proto_buffer_reader.h>
 
 #include <new>
+#include <optional>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "common/base/errors/status.h"
-#include "common/rpc/crc32c.h"
+#include "common/base/system/mutex.h"
 #include "common/rpc/grpc/checksum.h"
+#include "common/rpc/ring.h"
 #include "server/grpc/grpc_server.h"
+#include "server/grpc/handlers/grpc_stream.h"
 #include "server/session/connection.h"
+#include "server/session/ring/ring_thread.h"
 
 namespace hlod::grpc_server {
 namespace {
@@ -28,35 +33,9 @@ void* AllocateParsed(size_t bytes) {
   return ::operator new(bytes);
 }
 
-// The outgoing side of a session. It outlives the call's handler if the session still refers to it.
-class GrpcStream : public session::SessionStream {
- public:
-  GrpcStream(session::Registry& registry, std::shared_ptr<Call> call)
-      : registry_(registry), call_(std::move(call)) {}
-  // Makes messages end with their checksums. Must be called before the first message is written.
-  void AddChecksums() { checksums_ = true; }
-  void Write(const v1::ServerMessage& message) override {
-    grpc::ByteBuffer bytes = checksums_ ? WithChecksum(message) : ToByteBuffer(message);
-    registry_.wire_bytes_out += static_cast<int64_t>(bytes.Length());
-    call_->Write(std::move(bytes));
-  }
-  void Finish(const absl::Status& status) override { call_->Finish(status); }
-
- private:
-  static grpc::ByteBuffer WithChecksum(const v1::ServerMessage& message) {
-    const size_t bytes = message.ByteSizeLong();
-    const grpc::Slice slice(bytes + rpc::kChecksumBytes);
-    auto* const begin = const_cast<uint8_t*>(slice.begin());
-    message.SerializeWithCachedSizesToArray(begin);
-    rpc::WriteChecksum(rpc::Crc32c({reinterpret_cast<const std::byte*>(begin), bytes}), begin + bytes);
-    return grpc::ByteBuffer(&slice, 1);
-  }
-  session::Registry& registry_;
-  const std::shared_ptr<Call> call_;
-  bool checksums_ = false;
-};
-
-class SessionHandler : public CallHandler {
+// Messages come on the call or in the ring, never both at once: in_ring_ says which. The thread of the other
+// way waits, so the members that handle a message need no lock.
+class SessionHandler : public CallHandler, private session::RingEvents {
  public:
   SessionHandler(session::Registry& registry, Call& call, session::Peer peer,
                  std::shared_ptr<ReceiveQuota> quota)
@@ -65,6 +44,7 @@ class SessionHandler : public CallHandler {
         quota_(std::move(quota)),
         connection_(registry, std::move(peer)),
         arena_(Options()) {}
+  ~SessionHandler() override { EndRing(); }
 
   void OnStart() override {
     stream_ = std::make_shared<GrpcStream>(registry_, call_.shared_from_this());
@@ -72,44 +52,29 @@ class SessionHandler : public CallHandler {
   }
 
   void OnRead(grpc::ByteBuffer& message) override {
-    const auto bytes = static_cast<int64_t>(message.Length());
-    registry_.wire_bytes_in += bytes;
-    quota_->OnMessage(bytes);
-    if (const absl::Status intact = checksums_.Check(message); !intact.ok()) return EndStream(intact);
-    parsed_bytes = 0;
-    bool resumed = false;
-    try {
-      auto* parsed = google::protobuf::Arena::CreateMessage<v1::ClientMessage>(&arena_);
-      grpc::ProtoBufferReader reader(&message);
-      if (!reader.status().ok() || !parsed->ParseFromZeroCopyStream(&reader)) {
-        connection_.OnMalformed(*stream_);
-      } else {
-        if (!connection_.has_session() && parsed->hello().checksums()) {
-          if (!checksums_.seen()) return EndStream(DataLoss("The Hello does not have its checksum."));
-          stream_->AddChecksums();
-        }
-        if (!connection_.has_session() && parsed->has_hello()) {
-          if (const absl::Status room = quota_->CheckAdmission(); !room.ok()) return EndStream(room);
-          resumed = parsed->hello().has_resume();
-        }
-        connection_.OnMessage(stream_, *parsed);
+    {
+      MutexLock lock(&ring_mu_);
+      if (in_ring_) {
+        // It comes after a record that the ring's thread has not read yet.
+        held_ = std::move(message);
+        return;
       }
-    } catch (const std::bad_alloc&) {
-      connection_.OnNoMemory(*stream_);
     }
-    arena_.Reset();
-    if (!admitted_ && connection_.has_session()) {
-      admitted_ = true;
-      const absl::Status room =
-          quota_->Admit(resumed ? ReceiveQuota::How::kResumed : ReceiveQuota::How::kOpened);
-      if (!room.ok()) return connection_.Refuse(*stream_, room);
-    }
-    call_.Read();
+    OnStreamMessage(message);
   }
 
-  void OnReadsDone() override { EndStream(absl::OkStatus()); }
+  void OnReadsDone() override {
+    {
+      MutexLock lock(&ring_mu_);
+      reads_done_ = true;
+      // The messages that were written into the ring before are handled first.
+      if (in_ring_) return ring_thread_->Close();
+    }
+    EndStream(absl::OkStatus());
+  }
   void OnWritten() override { connection_.OnWritten(stream_.get()); }
   void OnDone() override {
+    EndRing();
     connection_.OnClosed(stream_.get());
     stream_.reset();
   }
@@ -117,6 +82,135 @@ class SessionHandler : public CallHandler {
   void OnIdle() override { connection_.Flush(); }
 
  private:
+  // Handles a message of the call, and asks for the next one.
+  void OnStreamMessage(grpc::ByteBuffer& message) {
+    const auto bytes = static_cast<int64_t>(message.Length());
+    registry_.wire_bytes_in += bytes;
+    quota_->OnMessage(bytes);
+    if (const absl::Status intact = checksums_.Check(message); !intact.ok()) return EndStream(intact);
+    bool resumed = false, ring = false;
+    const bool go_on = Handle([&](v1::ClientMessage& parsed) {
+      grpc::ProtoBufferReader reader(&message);
+      if (!reader.status().ok() || !parsed.ParseFromZeroCopyStream(&reader)) {
+        connection_.OnMalformed(*stream_);
+        return true;
+      }
+      ring = parsed.ring();
+      if (!connection_.has_session() && parsed.has_hello()) {
+        if (const absl::Status may = OnHello(parsed.hello()); !may.ok()) {
+          EndStream(may);
+          return false;
+        }
+        resumed = parsed.hello().has_resume();
+      }
+      connection_.OnMessage(stream_, parsed);
+      return true;
+    });
+    if (!go_on) return;
+    if (!admitted_ && connection_.has_session()) {
+      admitted_ = true;
+      const absl::Status room =
+          quota_->Admit(resumed ? ReceiveQuota::How::kResumed : ReceiveQuota::How::kOpened);
+      if (!room.ok()) return connection_.Refuse(*stream_, room);
+    }
+    if (ring) {
+      if (const absl::Status turned = TurnToRing(); !turned.ok()) return connection_.Refuse(*stream_, turned);
+    }
+    call_.Read();
+  }
+
+  // Returns an error when this Hello must not be handled.
+  absl::Status OnHello(const v1::Hello& hello) {
+    if (hello.checksums()) {
+      if (!checksums_.seen()) return DataLoss("The Hello does not have its checksum.");
+      stream_->AddChecksums();
+    }
+    return quota_->CheckAdmission();
+  }
+
+  // Calls `handle` with memory for a parsed message, and returns its result.
+  bool Handle(absl::FunctionRef<bool(v1::ClientMessage&)> handle) {
+    parsed_bytes = 0;
+    bool result = true;
+    try {
+      result = handle(*google::protobuf::Arena::CreateMessage<v1::ClientMessage>(&arena_));
+    } catch (const std::bad_alloc&) {
+      connection_.OnNoMemory(*stream_);
+    }
+    arena_.Reset();
+    return result;
+  }
+
+  // The next message comes in the ring. Starts its thread at the first time.
+  absl::Status TurnToRing() {
+    MutexLock lock(&ring_mu_);
+    if (over_) return absl::OkStatus();
+    if (ring_thread_ == nullptr) {
+      ring_ = connection_.TakeRing();
+      if (ring_ == nullptr)
+        return MakeError(ErrorKind::kViolation,
+                         "A message says that the next comes in a ring, and the client has none.");
+      const rpc::RingPair pair(ring_->memory.bytes());
+      ASSIGN_OR_RETURN(ring_thread_, session::RingThread::Start(pair.to_daemon, *this));
+      stream_->UseRing(pair.to_client,
+                       [thread = ring_thread_.get()](const absl::Status& status) { thread->Break(status); });
+      ++registry_.rings;
+    }
+    in_ring_ = true;
+    ring_thread_->Read();
+    return absl::OkStatus();
+  }
+
+  void OnRingMessage(const std::string& bytes) override {
+    registry_.wire_bytes_in += static_cast<int64_t>(bytes.size());
+    Handle([&](v1::ClientMessage& parsed) {
+      if (parsed.ParseFromString(bytes)) {
+        connection_.OnMessage(stream_, parsed);
+      } else {
+        connection_.OnMalformed(*stream_);
+      }
+      return true;
+    });
+  }
+
+  void OnElsewhere() override {
+    std::optional<grpc::ByteBuffer> held;
+    bool reads_done;
+    {
+      MutexLock lock(&ring_mu_);
+      in_ring_ = false;
+      held.swap(held_);
+      reads_done = reads_done_;
+    }
+    if (held.has_value()) {
+      OnStreamMessage(*held);
+    } else if (reads_done) {
+      EndStream(absl::OkStatus());
+    }
+  }
+  void OnRingPause() override {
+    if (connection_.HasNews()) connection_.Flush();
+  }
+  void OnRingBroken(const absl::Status& status) override {
+    connection_.Refuse(*stream_,
+                       KindOf(status) == ErrorKind::kNone ? WithKind(status, ErrorKind::kViolation) : status);
+  }
+  void OnRingEnd() override { EndStream(absl::OkStatus()); }
+
+  void EndRing() {
+    std::unique_ptr<session::RingThread> thread;
+    {
+      MutexLock lock(&ring_mu_);
+      over_ = true;
+      thread = std::move(ring_thread_);
+    }
+    if (thread == nullptr) return;
+    stream_->DropRing();
+    thread.reset();  // Waits for it without the lock, which it may take.
+    ring_.reset();
+    --registry_.rings;
+  }
+
   // Ends the stream, if it has not ended before. Its session does not end with it: the client may resume the
   // session on another stream.
   void EndStream(const absl::Status& status) {
@@ -139,6 +233,14 @@ class SessionHandler : public CallHandler {
   std::shared_ptr<GrpcStream> stream_;
   alignas(64) char block_[16 << 10];  // Most messages are parsed without an allocation.
   google::protobuf::Arena arena_;
+
+  Mutex ring_mu_;
+  bool in_ring_ ABSL_GUARDED_BY(ring_mu_) = false;  // True when the client's next message comes in the ring.
+  bool reads_done_ ABSL_GUARDED_BY(ring_mu_) = false;
+  bool over_ ABSL_GUARDED_BY(ring_mu_) = false;                     // True when the call is done.
+  std::optional<grpc::ByteBuffer> held_ ABSL_GUARDED_BY(ring_mu_);  // Came while in_ring_.
+  std::unique_ptr<session::RingMemory> ring_;                       // Set and reset with ring_thread_.
+  std::unique_ptr<session::RingThread> ring_thread_ ABSL_GUARDED_BY(ring_mu_);  // Null without a ring.
 };
 
 }  // namespace

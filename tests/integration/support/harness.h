@@ -109,6 +109,8 @@ class RawSession {
 
   // Sends a command under the next id, or under `id`. Returns the id.
   uint64_t Send(v1::Command command, uint64_t id = 0);
+  // Sends a message as it is. Returns false when the stream has ended.
+  bool SendMessage(const v1::ClientMessage& message) { return stream_->Write(message); }
   // Reads until the command is answered or settled without an answer; nullopt when the stream ended.
   std::optional<v1::Reply> Await(uint64_t command);
   // Sends and awaits. Returns the reply's error as a status, or the stream's when it ended.

@@ -21,14 +21,15 @@ class FakePipe : public Pipe {
   using Handler = std::function<void(const v1::ClientMessage&, FakePipe&)>;
   explicit FakePipe(Handler handler) : handler_(std::move(handler)) {}
 
-  void StartWrite(MessageParts parts) override {
-    if (stalled) return;
+  bool StartWrite(MessageParts parts) override {
+    if (stalled) return false;
     std::string bytes;
     for (const std::shared_ptr<const std::string>& part : parts) bytes += *part;
     v1::ClientMessage message;
     message.ParseFromString(bytes);
     Push({.kind = PipeEvent::Kind::kWritten});
     handler_(message, *this);
+    return false;
   }
   PipeEvent Poll(absl::Time deadline) override {
     absl::MutexLock lock(&mu_);

@@ -25,7 +25,7 @@ namespace hlod::session {
 // The daemon's side of a stream that ends in the test. Writes complete at once.
 class PipeStream : public SessionStream {
  public:
-  void Write(const v1::ServerMessage& message) override {
+  bool Write(const v1::ServerMessage& message) override {
     {
       MutexLock lock(&mu_);
       if (no_memory_) throw std::bad_alloc();
@@ -33,6 +33,7 @@ class PipeStream : public SessionStream {
       ++unconfirmed_;
       changed_.SignalAll();
     }
+    return false;
   }
   void Finish(const absl::Status& status) override {
     MutexLock lock(&mu_);

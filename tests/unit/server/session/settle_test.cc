@@ -82,7 +82,7 @@ TEST(Settle, FinishedCommandsBehindALongOneDoNotFillTheWindow) {
 // A stream that cannot send messages because memory has run out.
 class FullStream : public SessionStream {
  public:
-  void Write(const v1::ServerMessage&) override { throw std::bad_alloc(); }
+  bool Write(const v1::ServerMessage&) override { throw std::bad_alloc(); }
   void Finish(const absl::Status& status) override { end = status; }
   absl::Status end;
 };
