@@ -2,6 +2,7 @@
 // release.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "absl/status/status.h"
 #include "common/base/system/mutex.h"
 #include "server/device/execution/task.h"
+#include "server/device/failed_sessions.h"
 
 namespace hlod::device {
 
@@ -22,19 +24,27 @@ using Done = std::function<void(const absl::Status&)>;
 // already released.
 class ABSL_SCOPED_LOCKABLE DeferringLock {
  public:
-  explicit DeferringLock(Mutex* mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) { mutex_->Lock(); }
+  // `failed`, unless it is null, is set when an exception leaves the lock's scope or one of the callbacks: a
+  // command may then never be answered, so its session must end.
+  explicit DeferringLock(Mutex* mutex, const FailureMark* failed = nullptr)
+      ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex)
+      : mutex_(mutex), failed_(failed), exceptions_(std::uncaught_exceptions()) {
+    mutex_->Lock();
+  }
   ~DeferringLock() ABSL_UNLOCK_FUNCTION();
   DeferringLock(const DeferringLock&) = delete;
   DeferringLock& operator=(const DeferringLock&) = delete;
 
-  // Destroys `value` after the unlock.
+  // Destroys `value` after the unlock. Never throws: a value that was destroyed while an exception unwinds
+  // the stack could take the mutex that is still held.
   template <typename T>
-  void Discard(std::shared_ptr<T> value) {
-    if (value != nullptr) discarded_.push_back(std::move(value));
+  void Discard(std::shared_ptr<T> value) noexcept {
+    if (value != nullptr)
+      Keep(new (Room(sizeof(Discarded<std::shared_ptr<T>>))) Discarded<std::shared_ptr<T>>(std::move(value)));
   }
   template <typename T>
-  void Discard(T value) {
-    discarded_.push_back(std::make_shared<T>(std::move(value)));
+  void Discard(T value) noexcept {
+    Keep(new (Room(sizeof(Discarded<T>))) Discarded<T>(std::move(value)));
   }
   // Answers a command after the unlock. Ignores a null `done`.
   void Answer(Done done, absl::Status answer) {
@@ -46,8 +56,26 @@ class ABSL_SCOPED_LOCKABLE DeferringLock {
   ReadyTasks& ready_tasks() { return ready_tasks_; }
 
  private:
+  struct Kept {
+    virtual ~Kept() = default;
+    Kept* next = nullptr;
+  };
+  template <typename T>
+  struct Discarded : Kept {
+    explicit Discarded(T v) : value(std::move(v)) {}
+    const T value;
+  };
+  // Returns memory for a value, and waits until there is some.
+  static void* Room(size_t bytes) noexcept;
+  void Keep(Kept* kept) noexcept { last_discarded_ = &(*last_discarded_ = kept)->next; }
+  template <typename F>
+  void Guard(const F& call) const;
+
   Mutex* const mutex_;
-  std::vector<std::shared_ptr<const void>> discarded_;
+  const FailureMark* const failed_;
+  const int exceptions_;
+  Kept* discarded_ = nullptr;
+  Kept** last_discarded_ = &discarded_;
   std::vector<std::pair<Done, absl::Status>> answers_;
   std::vector<std::function<void()>> calls_;
   ReadyTasks ready_tasks_;

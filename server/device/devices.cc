@@ -21,14 +21,16 @@ constexpr int64_t kShortRunWaitUs = 100;
 
 // One program holds the device, and waiting ones start beside one that runs long: all have reserved their
 // memory, so they share only the cores.
-FairQueue::Options DeviceQueueOptions(uint32_t ordinal, int nice) {
+FairQueue::Options DeviceQueueOptions(uint32_t ordinal, int nice, FailedSessions* failed, bool manual) {
   return {.name = "device-" + std::to_string(ordinal),
           .schedule = {.width = 1,
                        .beside_us_max = std::numeric_limits<double>::infinity(),
                        .beside_wait_us_min = kShortRunWaitUs,
                        .tiny_us = Executable::kShortRunUs},
           .inline_us_max = Executable::kShortRunUs,
-          .nice = nice};
+          .nice = nice,
+          .manual = manual,
+          .failed = failed};
 }
 
 // Machine code only makes later runs faster: it is made beside everything else.
@@ -36,8 +38,9 @@ FairQueue::Options AssemblyQueueOptions(int nice) { return {.name = "assemble", 
 
 }  // namespace
 
-Device::Device(uint32_t ordinal, int64_t capacity_bytes, BackingPool& pool, int nice)
-    : memory(ordinal, capacity_bytes, pool), queue(DeviceQueueOptions(ordinal, nice)) {}
+Device::Device(uint32_t ordinal, int64_t capacity_bytes, BackingPool& pool, int nice, FailedSessions* failed,
+               bool manual)
+    : memory(ordinal, capacity_bytes, pool), queue(DeviceQueueOptions(ordinal, nice, failed, manual)) {}
 
 absl::StatusOr<std::unique_ptr<Devices>> Devices::Create(const Options& options, const Clock& clock) {
   ASSIGN_OR_RETURN(std::unique_ptr<BackingPool> pool, BackingPool::Create(options.host_bytes));
@@ -53,9 +56,10 @@ Devices::Devices(const Options& options, std::unique_ptr<BackingPool> pool, cons
     : limits_(options.limits),
       network_(options.network),
       clock_(clock),
+      failed_(options.limits.sessions_max),
       pool_(std::move(pool)),
       side_memory_(options.side_bytes),
-      transfers_({.name = "transfers"}),
+      transfers_({.name = "transfers", .manual = options.manual, .failed = &failed_}),
       executables_(
           {.compile = {.threads = options.threads,
                        .kernels = options.kernels,
@@ -66,12 +70,15 @@ Devices::Devices(const Options& options, std::unique_ptr<BackingPool> pool, cons
            .unheld_bytes_max = std::min(ExecutableCache::Options{}.unheld_bytes_max, options.side_bytes / 8),
            .queued_bytes_max = options.limits.staging_bytes_max,
            .persistent = options.compile_cache,
-           .nice = options.nice}),
+           .nice = options.nice,
+           .manual = options.manual,
+           .failed = &failed_}),
       code_memory_(options.assembler == nullptr ? 0 : options.assembler->options().code_bytes_max) {
   if (options.assembler != nullptr)
     assemblies_ = std::make_unique<FairQueue>(AssemblyQueueOptions(options.nice));
   for (uint32_t i = 0; i < options.count; ++i)
-    devices_.push_back(std::make_unique<Device>(i, options.device_bytes, *pool_, options.nice));
+    devices_.push_back(
+        std::make_unique<Device>(i, options.device_bytes, *pool_, options.nice, &failed_, options.manual));
 }
 
 // Stops all queues before any member is destroyed: a job may use the memory of any device.
@@ -95,10 +102,23 @@ void Devices::Add(uint64_t session, uint64_t owner) {
 }
 
 void Devices::Discard(uint64_t session) {
+  failed_.Remove(session);
   if (assemblies_ != nullptr) assemblies_->Discard(session);
   executables_.Discard(session);
   transfers_.Discard(session);
   for (const std::unique_ptr<Device>& device : devices_) device->queue.Discard(session);
+}
+
+bool Devices::RunNext(size_t first) {
+  const size_t queues = devices_.size() + 2;
+  for (size_t i = 0; i < queues; ++i) {
+    const size_t queue = (first + i) % queues;
+    const bool ran = queue == 0   ? transfers_.RunNext()
+                     : queue == 1 ? executables_.RunNext()
+                                  : devices_[queue - 2]->queue.RunNext();
+    if (ran) return true;
+  }
+  return false;
 }
 
 int64_t Devices::queued() const {

@@ -12,6 +12,7 @@
 #include "common/network/topology.h"
 #include "server/device/clock.h"
 #include "server/device/execution/fair_queue.h"
+#include "server/device/failed_sessions.h"
 #include "server/device/ledger/ledger.h"
 #include "server/device/memory/backing_pool.h"
 #include "server/device/memory/device_memory.h"
@@ -27,7 +28,8 @@ class Launches;
 
 struct Device {
   // `nice` is that of Devices::Options.
-  Device(uint32_t ordinal, int64_t capacity_bytes, BackingPool& pool, int nice = 0);
+  Device(uint32_t ordinal, int64_t capacity_bytes, BackingPool& pool, int nice = 0,
+         FailedSessions* failed = nullptr, bool manual = false);
   const std::string kind = "cpu";
   // The instruction sets that the devices' programs use.
   const std::vector<std::string> cpu_features = engine::CpuFeatures();
@@ -54,6 +56,8 @@ class Devices {
     // The chips that the devices stand for, at least as many; null: no network is modelled.
     std::shared_ptr<const network::Network> network;
     std::shared_ptr<engine::Assembler> assembler;  // Null: fused steps are interpreted.
+    // True for a simulation: no queue has a thread, and RunNext runs their jobs.
+    bool manual = false;
     Limits limits;
   };
   // `clock` must outlive the devices.
@@ -69,6 +73,7 @@ class Devices {
   // The queue of copies that are too long for a thread that reads a stream. It runs one copy at a time.
   FairQueue& transfers() { return transfers_; }
   Ledger& ledger() { return ledger_; }
+  FailedSessions& failed() { return failed_; }
   const Clock& clock() const { return clock_; }
   // Time since the devices were created.
   int64_t uptime_us() const { return absl::ToInt64Microseconds(clock_.Now() - started_); }
@@ -88,6 +93,9 @@ class Devices {
   void Add(uint64_t session, uint64_t owner);
   // Drops an ended session's work that has not started.
   void Discard(uint64_t session);
+  // Runs the next job of one queue, the first that has one from the queue with this number on. Returns false
+  // when no job may start. REQUIRES: Options::manual.
+  bool RunNext(size_t first);
   // The number of executes, copies and compiles that wait or run.
   int64_t queued() const;
   // Describes the running work: "an execute on device 0 (session 3, for 12.5s), a compile (session 4, for
@@ -103,6 +111,7 @@ class Devices {
   const Clock& clock_;
   const absl::Time started_ = clock_.Now();
   Ledger ledger_;
+  FailedSessions failed_;
   std::unique_ptr<BackingPool> pool_;
   SideMemory side_memory_;
   std::vector<std::unique_ptr<Device>> devices_;

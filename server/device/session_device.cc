@@ -21,7 +21,7 @@ SessionDevice::SessionDevice(uint64_t session, Devices& devices, std::shared_ptr
 // lines
 
 Violation SessionDevice::DefineOrigin(uint32_t id, Origin origin, Done done, std::string name) {
-  DeferringLock lock(&state_.mu);
+  DeferringLock lock(&state_.mu, &state_.failed);
   if (state_.closed) return Violation();
   absl::Status refused;
   RETURN_IF_VIOLATION(state_.errors.DefineOrigin(id, std::move(origin), refused, std::move(name)));
@@ -43,7 +43,7 @@ std::string SessionDevice::origin_name(uint32_t id) const {
 // handles
 
 Violation SessionDevice::DefinePlaceholder(const PlaceholderRequest& request, Done done) {
-  DeferringLock lock(&state_.mu);
+  DeferringLock lock(&state_.mu, &state_.failed);
   if (state_.closed) return Violation();
   RETURN_IF_VIOLATION(state_.table.Claim(request.handle));
   absl::Status refused = request.refused;
@@ -74,7 +74,7 @@ Violation SessionDevice::DefinePlaceholder(const PlaceholderRequest& request, Do
 }
 
 Violation SessionDevice::Free(const CommandRef& command, const std::vector<Handle>& handles, Done done) {
-  DeferringLock lock(&state_.mu);
+  DeferringLock lock(&state_.mu, &state_.failed);
   if (state_.closed) return Violation();
   absl::Status answer;
   // Buffers that may have been donated. Whether freeing them was valid is known when that execute has started
@@ -112,7 +112,7 @@ Violation SessionDevice::Free(const CommandRef& command, const std::vector<Handl
   }
   task->ready = [self = shared_from_this(), given = std::move(given), done = std::move(done),
                  answer = std::move(answer)]() mutable {
-    DeferringLock inner(&self->state_.mu);
+    DeferringLock inner(&self->state_.mu, &self->state_.failed);
     if (self->state_.closed) return;
     for (std::shared_ptr<Buffer>& buffer : given) {
       if (answer.ok() && buffer->consumed_by.has_value())
@@ -132,7 +132,7 @@ void SessionDevice::Cancel(uint64_t command) {
   const absl::Status cancelled = MakeError(ErrorKind::kCancelled, "The command was cancelled.");
   WaitingCompile compile;
   {
-    DeferringLock lock(&state_.mu);
+    DeferringLock lock(&state_.mu, &state_.failed);
     if (state_.closed) return;
     if (const auto found = compiles_.find(command); found != compiles_.end()) {
       compile = std::move(found->second);
@@ -156,8 +156,18 @@ void SessionDevice::Cancel(uint64_t command) {
 
 // Destroys callbacks without calling them.
 void SessionDevice::Close() {
-  DeferringLock lock(&state_.mu);
-  if (state_.closed) return;
+  WaitingCompiles compiles;
+  if (!CloseCommands(compiles)) return;
+  for (const auto& [id, compile] : compiles) state_.devices.executables().Cancel(compile.request);
+  compiles.clear();
+  state_.devices.Discard(state_.session);
+  state_.devices.executables().Trim();
+}
+
+// Returns false when they are closed already. Needs no memory, except in Discard, which waits for it.
+bool SessionDevice::CloseCommands(WaitingCompiles& compiles) {
+  DeferringLock lock(&state_.mu, &state_.failed);
+  if (state_.closed) return false;
   state_.closed = true;
   auto live = state_.table.Clear();
   for (auto& [handle, entry] : live) {
@@ -175,11 +185,8 @@ void SessionDevice::Close() {
   lock.Discard(std::exchange(downloads_, {}));
   CloseCopies(lock);
   uploads_.Close(lock);
-  lock.Call([this, compiles = std::exchange(compiles_, {})] {
-    for (const auto& [id, compile] : compiles) state_.devices.executables().Cancel(compile.request);
-    state_.devices.Discard(state_.session);
-    state_.devices.executables().Trim();
-  });
+  compiles.swap(compiles_);
+  return true;
 }
 
 // -----------------------------------------------------------------------------------------------------------

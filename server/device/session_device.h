@@ -139,6 +139,8 @@ class SessionDevice : public std::enable_shared_from_this<SessionDevice> {
     std::string what;
     CompileDone done;
   };
+  using WaitingCompiles = absl::flat_hash_map<uint64_t, WaitingCompile>;  // By command.
+  bool CloseCommands(WaitingCompiles& compiles);
   absl::StatusOr<std::shared_ptr<SessionExecutable>> DefineExecutable(const CompileRequest& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
   void SettleExecutable(const std::shared_ptr<SessionExecutable>& executable, std::string_view what,
@@ -153,7 +155,7 @@ class SessionDevice : public std::enable_shared_from_this<SessionDevice> {
   // The copies that are not settled, by command.
   absl::flat_hash_map<uint64_t, std::shared_ptr<PendingCopy>> copies_ ABSL_GUARDED_BY(state_.mu);
   // The waiting compiles by command.
-  absl::flat_hash_map<uint64_t, WaitingCompile> compiles_ ABSL_GUARDED_BY(state_.mu);
+  WaitingCompiles compiles_ ABSL_GUARDED_BY(state_.mu);
   SessionUploads uploads_;
   Executions executions_;
   HostValues host_values_;

@@ -18,6 +18,7 @@ SessionState::SessionState(uint64_t session, Devices& devices, std::shared_ptr<M
       ledger(this->share),
       kept(KeptBudget(limits.session_bytes_max, this->share)),
       channels(limits, this->share),
+      failed(devices.failed(), session),
       table(limits.reasons_kept, this->share),
       errors(limits, kept) {}
 

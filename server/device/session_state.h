@@ -45,6 +45,7 @@ struct SessionState {
   SessionLedger ledger;
   const std::shared_ptr<ByteBudget> kept;  // The budget session_bytes_max.
   SessionChannels channels;
+  const FailureMark failed;  // Ends the session when a step of it could not be finished.
   // The members below are guarded by mu.
   mutable Mutex mu;
   bool closed ABSL_GUARDED_BY(mu) = false;

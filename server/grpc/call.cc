@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/base/errors/error.h"
+#include "common/base/errors/exceptions.h"
 #include "common/base/errors/status.h"
 #include "common/rpc/grpc/status.h"
 
@@ -144,7 +145,7 @@ void Guarded(Call& call, absl::FunctionRef<void()> body) {
   } catch (const std::exception& e) {
     spdlog::error("A call of {} failed: {}", call.method(), e.what());
     try {
-      call.Finish(MakeError(ErrorKind::kLimit, "The daemon has no memory for this call."));
+      call.Finish(ExceptionError("The daemon could not go on with this call", e));
     } catch (const std::exception&) {  // There is not even memory for the error's text.
       call.Cancel();
     }

@@ -1,11 +1,12 @@
 // Receives commands in order, keeps their answers, and sends them.
 #include "server/session/answers.h"
 
-#include <new>
+#include <exception>
 #include <utility>
 #include <vector>
 
 #include "absl/cleanup/cleanup.h"
+#include "common/base/errors/exceptions.h"
 #include "common/base/errors/status.h"
 #include "common/rpc/wire.h"
 
@@ -41,15 +42,15 @@ absl::StatusOr<std::shared_ptr<SessionStream>> Answers::Attach(std::shared_ptr<S
                                                                const v1::Welcome& welcome) {
   std::shared_ptr<SessionStream> old;
   v1::ServerMessage message;
+  *message.mutable_welcome() = welcome;
   {
     MutexLock lock(&mu_);
     if (ended_ || lease_ran_out_) return MakeError(ErrorKind::kLostSession, "The session has just ended.");
+    box_.Rewind();  // It may find no memory: then the session has the stream that it had.
     old = std::exchange(stream_, stream);
     detached_since_.reset();
     writing_ = true;
     quiet_ = false;
-    box_.Rewind();
-    *message.mutable_welcome() = welcome;
     message.mutable_welcome()->set_received_through(box_.received_through());
   }
   try {
@@ -253,10 +254,8 @@ void Answers::RunBarriers() {
     };
     try {
       barrier();
-    } catch (const std::bad_alloc&) {
-      Settle(command, MakeError(ErrorKind::kLimit, "The daemon has no memory for this answer."));
     } catch (const std::exception& e) {
-      Settle(command, Internal("This command could not be answered: %s.", e.what()));
+      Settle(command, ExceptionError("This command could not be answered", e));
     }
   }
 }

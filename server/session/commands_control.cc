@@ -1,4 +1,5 @@
 // StepMark, DefineOrigin, Ping, Stats, Goodbye.
+#include "common/base/errors/exceptions.h"
 #include "common/base/errors/status.h"
 #include "common/rpc/wire.h"
 #include "server/session/commands.h"
@@ -53,9 +54,8 @@ device::Violation HandleStats(Session& session, const v1::Command& command) {
     self->session_device().devices().transfers().Submit(self->identity().id, 0, [self, id] {
       try {
         AnswerStats(*self, id);
-      } catch (const std::exception&) {
-        self->answers().Settle(
-            id, MakeError(ErrorKind::kLimit, "The daemon has no memory for these statistics."));
+      } catch (const std::exception& e) {
+        self->answers().Settle(id, ExceptionError("The statistics could not be made", e));
       }
     });
   });

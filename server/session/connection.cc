@@ -3,6 +3,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "common/base/errors/exceptions.h"
 #include "common/base/errors/status.h"
 
 namespace hlod::session {
@@ -24,8 +25,10 @@ void Connection::OnMessage(const std::shared_ptr<SessionStream>& stream, const v
       status = MakeError(ErrorKind::kViolation, "The first message on a stream is not a Hello.");
     }
   } catch (const std::exception& e) {  // bad_alloc, caused by this client's message.
+    // The session ends, even if there is no memory to say so now.
+    if (session_ != nullptr) registry_.devices().failed().Add(session_->identity().id);
     spdlog::error("A message could not be handled: {}", e.what());
-    return OnNoMemory(*stream);
+    status = ExceptionError("This message could not be handled", e);
   }
   if (!status.ok()) EndWith(*stream, status);
 }

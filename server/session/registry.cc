@@ -52,7 +52,12 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Open(const v1::Hello& hello, 
   }
   // A new session that did not get its stream has no client, so it ends.
   absl::Cleanup end_unattached = [&] {
-    if (!hello.has_resume()) End(session, MakeError(ErrorKind::kLimit, "The session could not be opened."));
+    if (hello.has_resume()) return;
+    try {
+      End(session, MakeError(ErrorKind::kNoMemory, "The daemon has no memory to open a session."));
+    } catch (const std::exception&) {  // The next Tick ends it.
+      devices_.failed().Add(session->identity().id);
+    }
   };
   v1::Welcome welcome = WelcomeOf(*session, version);
   welcome.set_checksums(hello.checksums());
@@ -101,8 +106,10 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Create(const v1::Hello& hello
   ASSIGN_OR_RETURN(device::MemoryCharge charge,
                    device::MemoryCharge::Take(devices_.side_memory().ShareOf(identity.owner), Session::kBytes,
                                               "A session"));
+  absl::Cleanup discard = [this, id = identity.id] { devices_.Discard(id); };
   auto session = std::make_shared<Session>(std::move(identity), devices_, std::move(charge));
   sessions_[session->identity().id] = session;
+  std::move(discard).Cancel();
   return session;
 }
 
@@ -178,8 +185,9 @@ std::shared_ptr<Session> Registry::FindByRingKey(std::string_view key) const {
 void Registry::End(const std::shared_ptr<Session>& session, const absl::Status& status) {
   {
     MutexLock lock(&mu_);
-    if (sessions_.erase(session->identity().id) == 0) return;
-    ending_.push_back(session->shared_session_device());
+    if (!sessions_.contains(session->identity().id)) return;
+    ending_.push_back(session->shared_session_device());  // It may find no memory: the session goes on.
+    sessions_.erase(session->identity().id);
     ++sessions_ended_;
   }
   session->End(status);
@@ -236,11 +244,12 @@ std::shared_ptr<const Registry::EndedAccount> AccountOf(device::SessionDevice& s
 bool Registry::FoldEnded() {
   std::vector<std::shared_ptr<device::SessionDevice>> over;  // Destroyed after the lock is released.
   MutexLock lock(&mu_);
+  over.reserve(ending_.size());  // From kept_ on, nothing may fail: an account must be folded once.
   for (std::shared_ptr<device::SessionDevice>& session_device : ending_) {
     if (session_device.use_count() > 1) continue;
     const std::shared_ptr<const EndedAccount> ended = AccountOf(*session_device);
-    devices_.ledger().FoldTotals(ended->account);
     kept_.push_front(ended);
+    devices_.ledger().FoldTotals(ended->account);
     over.push_back(std::move(session_device));
   }
   std::erase(ending_, nullptr);
@@ -258,12 +267,21 @@ void Registry::Tick() {
     alone = sessions_.empty() && ending_.empty();
   }
   memory_return_.Tick(now, ended, busy() || devices_.queued() > 0, alone);
-  for (const std::shared_ptr<Session>& session : List()) {
+  for (const std::shared_ptr<Session>& session : List()) Tick(session, now);
+}
+
+void Registry::Tick(const std::shared_ptr<Session>& session, absl::Time now) {
+  const uint64_t id = session->identity().id;
+  try {
     session->Tick(now);
-    if (session->answers().LeaseRanOut(now, absl::Microseconds(devices_.limits().grace_us))) {
-      End(session, MakeError(ErrorKind::kLostSession, "The client did not come back within grace_us."));
-    }
+  } catch (const std::exception& e) {
+    spdlog::error("What session {} waits for could not be ended: {}", id, e.what());
+    devices_.failed().Add(id);
   }
+  if (devices_.failed().any() && devices_.failed().Contains(id))
+    End(session, MakeError(ErrorKind::kNoMemory, "The daemon found no memory for a step of this session."));
+  if (session->answers().LeaseRanOut(now, absl::Microseconds(devices_.limits().grace_us)))
+    End(session, MakeError(ErrorKind::kLostSession, "The client did not come back within grace_us."));
 }
 
 size_t Registry::size() const {

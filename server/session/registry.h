@@ -108,6 +108,7 @@ class Registry {
   // true if there were any.
   bool FoldEnded();
   v1::Welcome WelcomeOf(const Session& session, uint32_t version) const;
+  void Tick(const std::shared_ptr<Session>& session, absl::Time now);
 
   device::Devices& devices_;
   const Processes& processes_;

@@ -1,8 +1,12 @@
 // Dispatches messages to commands, and ends a session. The commands are in commands*.cc.
 #include "server/session/session.h"
 
+#include <spdlog/spdlog.h>
+
+#include <exception>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "common/base/errors/status.h"
 #include "server/session/answers.h"
 #include "server/session/commands.h"
@@ -28,9 +32,20 @@ bool Session::busy() const { return answers_.busy() || (answers_.connected() && 
 void Session::End(const absl::Status& status) {
   std::shared_ptr<SessionStream> stream;
   if (!answers_.End(stream)) return;
-  session_device_->Close();
-  transfers_.End();
-  if (stream != nullptr) answers_.Finish(*stream, status);
+  // Each part ends, even if another one finds no memory.
+  const auto guarded = [](absl::FunctionRef<void()> part) {
+    try {
+      part();
+      return true;
+    } catch (const std::exception& e) {
+      spdlog::error("The end of a session was not told to all: {}", e.what());
+      return false;
+    }
+  };
+  guarded([&] { session_device_->Close(); });
+  guarded([&] { transfers_.End(); });
+  if (stream == nullptr || guarded([&] { answers_.Finish(*stream, status); })) return;
+  guarded([&] { stream->Finish(absl::Status(absl::StatusCode::kResourceExhausted, "")); });
 }
 
 device::Done Session::Settler(uint64_t command) {

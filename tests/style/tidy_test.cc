@@ -402,7 +402,8 @@ std::vector<Rule> RulesOfTests() {
        .cpp_only = true,
        .folders = {"tests/"},
        .except = {"tests/style/", "tests/integration/support/crash_client.cc",
-                  "tests/bench/wire/bare_peer.cc"},
+                  "tests/bench/wire/bare_peer.cc",
+                  "tests/faults/allocations_test.cc"},  // It forks before it has a thread.
        .instead =
            "a forked child of a process with threads may hang: execute a program "
            "(tests/integration/support/process.h); what happens in a forked child is tried by crash_client"},

@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "common/base/errors/exceptions.h"
 #include "common/base/errors/status.h"
 
 namespace hlod {
@@ -19,7 +20,7 @@ absl::Status Done(Rendezvous::Work work, absl::Span<void* const> brought) {
   try {
     return work(brought);
   } catch (const std::exception& e) {  // For example bad_alloc.
-    return Internal("The group's work failed: %s.", e.what());
+    return ExceptionError("The group's work failed", e);
   }
 }
 

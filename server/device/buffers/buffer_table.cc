@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "common/base/errors/status.h"
 
 namespace hlod::device {
@@ -49,8 +50,10 @@ Entry BufferTable::Erase(Handle handle, DeadReason reason) {
 }
 
 int64_t BufferTable::KeepReason(Handle handle, DeadReason reason) {
-  if (!reasons_.try_emplace(handle, std::move(reason)).second) return 0;
   oldest_reasons_.push_back(handle);
+  absl::Cleanup take_back = [this] { oldest_reasons_.pop_back(); };
+  if (!reasons_.try_emplace(handle, std::move(reason)).second) return 0;
+  std::move(take_back).Cancel();
   if (static_cast<int64_t>(oldest_reasons_.size()) <= reasons_kept_) return kReasonBytes;
   reasons_.erase(oldest_reasons_.front());
   oldest_reasons_.pop_front();

@@ -31,7 +31,7 @@ absl::StatusOr<std::shared_ptr<Buffer>> SessionDevice::FindSource(const CopyRequ
 }
 
 Violation SessionDevice::Copy(const CopyRequest& request, Done done) {
-  DeferringLock lock(&state_.mu);
+  DeferringLock lock(&state_.mu, &state_.failed);
   if (state_.closed) return Violation();
   RETURN_IF_VIOLATION(state_.table.Claim(request.handle));
   const absl::StatusOr<std::shared_ptr<Buffer>> source = FindSource(request);
@@ -66,7 +66,7 @@ Violation SessionDevice::Copy(const CopyRequest& request, Done done) {
 // Called when the source is settled.
 void SessionDevice::StartCopy(const std::shared_ptr<PendingCopy>& pending) {
   {
-    DeferringLock lock(&state_.mu);
+    DeferringLock lock(&state_.mu, &state_.failed);
     if (state_.closed || !copies_.contains(pending->command.id)) return;
     const Buffer& source = *pending->source;
     Buffer& copy = *pending->copy;
@@ -98,7 +98,7 @@ void SessionDevice::StartCopy(const std::shared_ptr<PendingCopy>& pending) {
 void SessionDevice::RunCopy(PendingCopy& pending) {
   const std::byte* const from = pending.source->block.data();
   CopyBytes(pending.block.data(), from, static_cast<size_t>(pending.block.bytes()));
-  DeferringLock lock(&state_.mu);
+  DeferringLock lock(&state_.mu, &state_.failed);
   if (state_.closed) return;
   Buffer& copy = *pending.copy;
   copy.shape = pending.source->shape;

@@ -19,7 +19,7 @@ struct SessionDevice::Pin {
 };
 
 Violation SessionDevice::Download(const DownloadRequest& request, DownloadDone done) {
-  DeferringLock lock(&state_.mu);
+  DeferringLock lock(&state_.mu, &state_.failed);
   if (state_.closed) return Violation();
   absl::StatusOr<std::shared_ptr<Buffer>> found = state_.FindBuffer(request.handle);
   if (!found.ok()) {
@@ -71,11 +71,11 @@ void SessionDevice::Read(const DownloadRequest& request, std::shared_ptr<Buffer>
   }
   buffer.reset();  // From now on only `bytes` holds the buffer.
   done(std::move(bytes));
-  RunReady(next);
+  RunReady(next, &state_.failed);
 }
 
 void SessionDevice::Release(const ReadyBytes& bytes) {
-  DeferringLock lock(&state_.mu);
+  DeferringLock lock(&state_.mu, &state_.failed);
   Finish(*bytes.task, lock.ready_tasks());
 }
 

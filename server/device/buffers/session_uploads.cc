@@ -36,7 +36,7 @@ absl::StatusOr<int64_t> CheckRequest(const UploadRequest& request, const Limits&
 }  // namespace
 
 Violation SessionUploads::Declare(const UploadRequest& request, Done done) {
-  DeferringLock lock(&state_.mu);
+  DeferringLock lock(&state_.mu, &state_.failed);
   if (state_.closed) return Violation();
   if (!request.fill) RETURN_IF_VIOLATION(state_.table.Claim(request.handle));
   absl::StatusOr<std::shared_ptr<PendingUpload>> declared = DefineBuffer(request);
@@ -149,7 +149,7 @@ bool SessionUploads::ExpectsTransfer(uint64_t command) const {
 }
 
 bool SessionUploads::AddReceived(uint64_t command, uint64_t generation, int64_t bytes) {
-  DeferringLock lock(&state_.mu);
+  DeferringLock lock(&state_.mu, &state_.failed);
   switch (uploads_.AddReceived(command, generation, bytes, state_.devices.clock().Now())) {
     case Uploads::Progress::kStale: return false;
     case Uploads::Progress::kIncomplete: return true;
@@ -159,7 +159,7 @@ bool SessionUploads::AddReceived(uint64_t command, uint64_t generation, int64_t 
 }
 
 void SessionUploads::AbortTransfer(uint64_t command, uint64_t generation, const absl::Status& error) {
-  DeferringLock lock(&state_.mu);
+  DeferringLock lock(&state_.mu, &state_.failed);
   if (!uploads_.Owns(command, generation)) return;
   if (error.ok()) return uploads_.Restart(command);
   const std::shared_ptr<PendingUpload> upload = uploads_.Remove(command);
@@ -168,7 +168,7 @@ void SessionUploads::AbortTransfer(uint64_t command, uint64_t generation, const 
 }
 
 void SessionUploads::Expire(absl::Time now) {
-  DeferringLock lock(&state_.mu);
+  DeferringLock lock(&state_.mu, &state_.failed);
   for (const uint64_t command : uploads_.Late(now)) {
     const absl::Status late = uploads_.LateError(command);
     const std::shared_ptr<PendingUpload> upload = uploads_.Remove(command);
@@ -183,7 +183,7 @@ void SessionUploads::Cancel(uint64_t command, const absl::Status& cancelled, Def
 }
 
 void SessionUploads::Close(DeferringLock& lock) {
-  for (std::shared_ptr<PendingUpload>& upload : uploads_.Clear()) {
+  while (std::shared_ptr<PendingUpload> upload = uploads_.RemoveAny()) {
     state_.ledger.Count(&Counters::aborted_bytes, upload->received);
     lock.Discard(std::exchange(upload->done, nullptr));
     Abandon(*upload->task);

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "common/base/arithmetic.h"
 #include "common/base/errors/status.h"
 
@@ -28,8 +29,10 @@ PendingUpload* Uploads::Find(uint64_t command) const {
 
 void Uploads::Add(std::shared_ptr<PendingUpload> upload, absl::Time now) {
   const uint64_t command = upload->command.id;
-  deadlines_.Declare(command, now);
   uploads_[command] = std::move(upload);
+  absl::Cleanup take_back = [&] { uploads_.erase(command); };
+  deadlines_.Declare(command, now);
+  std::move(take_back).Cancel();
 }
 
 std::shared_ptr<PendingUpload> Uploads::Remove(uint64_t command) {
@@ -43,11 +46,8 @@ std::shared_ptr<PendingUpload> Uploads::Remove(uint64_t command) {
   return upload;
 }
 
-std::vector<std::shared_ptr<PendingUpload>> Uploads::Clear() {
-  std::vector<std::shared_ptr<PendingUpload>> all;
-  for (const auto& [command, upload] : uploads_) all.push_back(upload);
-  for (const std::shared_ptr<PendingUpload>& upload : all) Remove(upload->command.id);
-  return all;
+std::shared_ptr<PendingUpload> Uploads::RemoveAny() {
+  return uploads_.empty() ? nullptr : Remove(uploads_.begin()->first);
 }
 
 bool Uploads::ExpectsTransfer(uint64_t command) const {

@@ -56,8 +56,8 @@ class Uploads {
   void Add(std::shared_ptr<PendingUpload> upload, absl::Time now);
   // Removes an upload that is complete, failed or cancelled. Its transfers become stale.
   std::shared_ptr<PendingUpload> Remove(uint64_t command);
-  // Removes and returns all uploads.
-  std::vector<std::shared_ptr<PendingUpload>> Clear();
+  // Removes and returns one of the uploads; null when there is none.
+  std::shared_ptr<PendingUpload> RemoveAny();
 
   // Returns true when the command's upload waits for a transfer.
   bool ExpectsTransfer(uint64_t command) const;

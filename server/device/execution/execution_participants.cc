@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
+#include "common/base/errors/exceptions.h"
 #include "common/base/errors/status.h"
 #include "common/base/system/rendezvous.h"
 #include "server/device/execution/execution_run.h"
@@ -106,7 +107,7 @@ void Executions::RunParticipant(const std::shared_ptr<Participants>& participant
       StartParticipants(*participants);
     }
   } catch (const std::exception& e) {  // For example bad_alloc.
-    status = Internal("The run could not start: %s.", e.what());
+    status = ExceptionError("The run could not start", e);
   }
   if (!status.ok()) Refuse(*participants, status);
   if (AwaitStart(*participants)) {
@@ -154,7 +155,7 @@ void Executions::StartParticipants(Participants& participants) {
     if (participants.phase != Participants::Phase::kGathering) return;
   }
   {
-    DeferringLock lock(&state_.mu);
+    DeferringLock lock(&state_.mu, &state_.failed);
     Consume(*participants.execution, state_, lock);
     for (std::optional<PlanRun>& run : participants.runs) run->TakeOver();
   }
@@ -198,12 +199,16 @@ void Executions::RunMemberPlan(Participants& participants, size_t participant) {
     status = participants.runs[participant]->RunPlan(participants.execution->preparation,
                                                      &participants.rendezvous);
   } catch (const std::exception& e) {  // bad_alloc, and anything that a library throws.
-    status = Internal("The run failed: %s.", e.what());
+    status = ExceptionError("The run failed", e);
   }
-  participants.rendezvous.Leave(static_cast<int>(participants.execution->request.NumberOf(participant)),
-                                status);
   // The others cannot finish without this participant.
   if (!status.ok()) participants.execution->cancel = true;
+  try {
+    participants.rendezvous.Leave(static_cast<int>(participants.execution->request.NumberOf(participant)),
+                                  status);
+  } catch (const std::exception&) {  // No memory for the error's text: the others stop because of the cancel.
+    participants.execution->cancel = true;
+  }
   MutexLock lock(&participants.mu);
   ++participants.ended;
 }

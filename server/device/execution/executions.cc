@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "common/base/errors/exceptions.h"
 #include "common/base/errors/status.h"
 #include "server/device/execution/execution.h"
 #include "server/device/execution/launched_execute.h"
@@ -32,7 +33,7 @@ Violation Executions::Execute(ExecuteRequest request, Done done) {
     execution->launched = std::make_shared<LaunchedExecute>(Self(), execution);
   absl::Status refused;
   {
-    DeferringLock lock(&state_.mu);
+    DeferringLock lock(&state_.mu, &state_.failed);
     if (state_.closed) return Violation();
     const ExecuteRequest& r = execution->request;
     std::vector<bool> fills(r.results.size(), false);
@@ -48,7 +49,7 @@ Violation Executions::Execute(ExecuteRequest request, Done done) {
         try {
           self->OnReady(execution);
         } catch (const std::exception& e) {  // For example bad_alloc.
-          self->Settle(execution, Internal("The execute could not start: %s.", e.what()));
+          self->Settle(execution, ExceptionError("The execute could not start", e));
         }
       };
       executions_[r.command.id] = execution;
@@ -100,7 +101,7 @@ void Executions::Settle(const std::shared_ptr<Execution>& execution, absl::Statu
       status = MakeError(ErrorKind::kNoMemory, "The profile of the run finds no memory.");
     }
   }
-  DeferringLock lock(&state_.mu);
+  DeferringLock lock(&state_.mu, &state_.failed);
   if (state_.closed) return;
   Report(*execution, status, lock);
   Retire(*execution, lock);

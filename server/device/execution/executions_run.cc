@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "absl/cleanup/cleanup.h"
+#include "common/base/errors/exceptions.h"
 #include "common/base/errors/status.h"
 #include "common/base/saturated.h"
 #include "common/hlo/dynamic/dynamic_result.h"
@@ -96,7 +96,7 @@ void Executions::Run(const std::shared_ptr<Execution>& execution) {
     try {
       status = execution->abstract ? RunAbstract(*execution, started) : RunReal(*execution, started);
     } catch (const std::exception& e) {  // For example bad_alloc, or an exception of a library.
-      status = Internal("The run failed: %s.", e.what());
+      status = ExceptionError("The run failed", e);
     }
   }
   if (!started && KindOf(status) == ErrorKind::kNoMemory && Postpone(execution)) return;
@@ -174,7 +174,7 @@ absl::Status Executions::RunReal(Execution& execution, bool& started) {
   RETURN_IF_ERROR(run.Allocate());
   started = true;
   {
-    DeferringLock lock(&state_.mu);
+    DeferringLock lock(&state_.mu, &state_.failed);
     Consume(execution, state_, lock);
     run.TakeOver();
   }
@@ -243,7 +243,7 @@ void Executions::PrepareAbstract(const std::shared_ptr<Execution>& execution) {
     }
     status = WithRunKind(part.status(), limit, state_.limits);
   } catch (const std::exception& e) {  // For example bad_alloc, or an exception of a library.
-    status = Internal("The part that can be computed was not compiled: %s.", e.what());
+    status = ExceptionError("The part that can be computed was not compiled", e);
   }
   execution->preparation = absl::Now() - start;
   if (status.ok() && execution->preparation >= limit)
@@ -269,14 +269,17 @@ absl::Status Executions::RunAbstract(Execution& execution, bool& started) {
   ++executable.executes;
   const auto queued = std::chrono::duration_cast<std::chrono::microseconds>(start - execution.ready_since);
   int64_t peak_bytes = 0;  // The peak that the real execute would have.
-  const absl::Cleanup record = [&] { RecordRun(execution, queued, /*run_us=*/0, peak_bytes); };
-  DeferringLock lock(&state_.mu);
-  Consume(execution, state_, lock);
-  // The execute had started, so donated arguments are consumed even if it fails.
-  if (!status.ok()) return status;
-  const std::vector<PlanRun*> runs(execution.request.participants(), part ? &*part : nullptr);
-  peak_bytes = PublishAbstract(execution, runs);
-  return absl::OkStatus();
+  {
+    DeferringLock lock(&state_.mu, &state_.failed);
+    Consume(execution, state_, lock);
+    // The execute had started, so donated arguments are consumed even if it fails.
+    if (status.ok()) {
+      const std::vector<PlanRun*> runs(execution.request.participants(), part ? &*part : nullptr);
+      peak_bytes = PublishAbstract(execution, runs);
+    }
+  }
+  RecordRun(execution, queued, /*run_us=*/0, peak_bytes);
+  return status;
 }
 
 int64_t Executions::PublishAbstract(Execution& execution, absl::Span<PlanRun* const> runs) {

@@ -17,13 +17,19 @@
 namespace hlod::device {
 namespace {
 
-int64_t NowUs() {
+int64_t SteadyUs() {
   return std::chrono::duration_cast<std::chrono::microseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
 int NiceOfThisThread() { return getpriority(PRIO_PROCESS, static_cast<id_t>(gettid())); }
+
+// The pause of a thread that finds no memory for its next job.
+constexpr std::chrono::milliseconds kWithoutMemory(1);
+
+// The time that each job of a manual queue takes.
+constexpr int64_t kManualJobUs = 10;
 
 // The job that this thread runs.
 struct Current {
@@ -42,7 +48,7 @@ FairQueue::Pause::Pause(FairQueue& queue) {
   ++paused;
   ++queue.all_paused_;
   queue_ = &queue;
-  queue.schedule_.Complete(current.id, NowUs());
+  queue.schedule_.Complete(current.id, queue.NowUs());
   queue.Wake();
 }
 
@@ -51,13 +57,14 @@ FairQueue::Pause::~Pause() {
   MutexLock lock(&queue_->mu_);
   --queue_->all_paused_;
   if (--queue_->paused_[current.session] == 0) queue_->paused_.erase(current.session);
-  current.id = queue_->schedule_.Resume(current.session, NowUs());
+  current.id = queue_->schedule_.Resume(current.session, queue_->NowUs());
 }
 
 FairQueue::FairQueue(Options options)
     : options_(std::move(options)),
       nice_(std::min(NiceOfThisThread() + options_.nice, 19)),
       schedule_(options_.schedule) {
+  if (options_.manual) return;
   MutexLock lock(&mu_);
   while (threads_.size() < ThreadsKept()) {
     const size_t before = threads_.size();
@@ -67,6 +74,8 @@ FairQueue::FairQueue(Options options)
 }
 
 FairQueue::~FairQueue() { Stop(); }
+
+int64_t FairQueue::NowUs() const { return options_.manual ? manual_us_ : SteadyUs(); }
 
 size_t FairQueue::ThreadsKept() const {
   return static_cast<size_t>(options_.schedule.width) + (options_.schedule.beside_us_max > 0 ? 1 : 0);
@@ -78,8 +87,8 @@ void FairQueue::AddThread() {
   try {
     threads_.emplace_back([this] { Drive(); });
     pthread_setname_np(threads_.back().native_handle(), options_.name.c_str());
-  } catch (const std::system_error& e) {
-    // The process may not be able to start threads: jobs wait for the existing ones.
+  } catch (const std::exception& e) {
+    // The process may not be able to start threads, or has no memory: jobs wait for the existing ones.
     if (threads_.empty()) throw;
     spdlog::warn("Queue {} has no further thread: {}", options_.name, e.what());
   }
@@ -101,7 +110,7 @@ void FairQueue::Submit(uint64_t session, double expected_us, Job job) {
   {
     MutexLock lock(&mu_);
     if (stopping_) return;  // The job is destroyed with the caller's frame, after the lock is released.
-    const std::optional<uint64_t> started = expected_us < options_.inline_us_max
+    const std::optional<uint64_t> started = !options_.manual && expected_us < options_.inline_us_max
                                                 ? schedule_.StartHere(session, expected_us, NowUs())
                                                 : std::nullopt;
     if (!started.has_value()) {
@@ -111,6 +120,18 @@ void FairQueue::Submit(uint64_t session, double expected_us, Job job) {
     id = *started;
   }
   Run(session, id, std::move(job), /*here=*/true);
+}
+
+bool FairQueue::RunNext() {
+  std::optional<FairSchedule::Started> next;
+  {
+    MutexLock lock(&mu_);
+    manual_us_ += kManualJobUs;
+    if (!stopping_) next = schedule_.Start(manual_us_);
+  }
+  if (!next.has_value()) return false;
+  Run(next->session, next->id, std::move(next->job), /*here=*/false);
+  return true;
 }
 
 bool FairQueue::Postpone(uint64_t session, double expected_us, Job again) {
@@ -153,8 +174,17 @@ void FairQueue::Drive() {
   // Both apply to this thread and to those that it starts.
   if (options_.nice != 0) setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), nice_);
   SetTimeSlice(kWorkSlice);
-  while (std::optional<FairSchedule::Started> next = AwaitJob())
+  for (;;) {
+    std::optional<FairSchedule::Started> next;
+    try {
+      next = AwaitJob();
+    } catch (const std::exception&) {  // No memory for a list's entry: no job was taken.
+      std::this_thread::sleep_for(kWithoutMemory);
+      continue;
+    }
+    if (!next.has_value()) return;
     Run(next->session, next->id, std::move(next->job), /*here=*/false);
+  }
 }
 
 std::optional<FairSchedule::Started> FairQueue::AwaitJob() {
@@ -167,7 +197,14 @@ std::optional<FairSchedule::Started> FairQueue::AwaitJob() {
   CondVar wake;
   const auto own = idle_.insert(idle_.end(), &wake);
   while (!stopping_) {
-    if (std::optional<FairSchedule::Started> next = schedule_.Start(NowUs()); next.has_value()) {
+    std::optional<FairSchedule::Started> next;
+    try {
+      next = schedule_.Start(NowUs());
+    } catch (const std::exception&) {  // No memory: the job still waits.
+      idle_.erase(own);
+      throw;
+    }
+    if (next.has_value()) {
       idle_.erase(own);
       // A thread that has just been added is not idle yet.
       if (idle_.empty() && options_.schedule.beside_us_max > 0 &&
@@ -196,6 +233,7 @@ void FairQueue::Run(uint64_t session, uint64_t id, Job job, bool here) {
     if (here) reader.emplace();
     job();
   } catch (const std::exception& e) {
+    if (options_.failed != nullptr) options_.failed->Add(session);
     spdlog::error("A job of queue {} failed: {}", options_.name, e.what());
   }
   job = nullptr;  // Destroys what the job held before the queue counts it as completed.

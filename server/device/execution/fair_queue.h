@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "common/base/system/mutex.h"
 #include "server/device/execution/fair_schedule.h"
+#include "server/device/failed_sessions.h"
 
 namespace hlod::device {
 
@@ -28,6 +29,11 @@ class FairQueue {
     // Added to the nice value of the thread that makes the queue, for the queue's threads; up to 19, which
     // yields the cores to all other threads. If it cannot be set, the threads keep the one they start with.
     int nice = 0;
+    // True for a simulation: there is no thread. RunNext runs the jobs, on a clock that it advances itself,
+    // and Submit runs none.
+    bool manual = false;
+    // Gets the session of a job that throws. May be null.
+    FailedSessions* failed = nullptr;
   };
   explicit FairQueue(Options options);
   ~FairQueue();
@@ -39,9 +45,11 @@ class FairQueue {
     MutexLock lock(&mu_);
     schedule_.SetOwner(session, owner);
   }
-  // Runs the job now or later. Jobs may submit jobs. An exception that a job throws is logged and ends only
-  // that job.
+  // Runs the job now or later. Jobs may submit jobs. An exception that a job throws is logged, ends only that
+  // job, and makes its session a failed one.
   void Submit(uint64_t session, double expected_us, Job job);
+  // Runs the next job on this thread. Returns false when none may start. REQUIRES: Options::manual.
+  bool RunNext();
   // See FairSchedule::Postpone. To be called by a running job.
   bool Postpone(uint64_t session, double expected_us, Job again);
   // While a Pause exists, the job on this thread waits for its client, and another job may start in its
@@ -72,6 +80,7 @@ class FairQueue {
   // Returns the number of threads to keep. If jobs may start beside others, one thread is always idle and
   // waits for the time to start them.
   size_t ThreadsKept() const;
+  int64_t NowUs() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void AddThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Moves this thread's handle to a list; the next thread that starts, or Stop, joins the thread.
   void Retire() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -97,6 +106,7 @@ class FairQueue {
   absl::flat_hash_map<uint64_t, int> paused_ ABSL_GUARDED_BY(mu_);
   size_t all_paused_ ABSL_GUARDED_BY(mu_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  int64_t manual_us_ ABSL_GUARDED_BY(mu_) = 0;  // The time of a manual queue.
 };
 
 }  // namespace hlod::device

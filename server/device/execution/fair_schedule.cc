@@ -52,10 +52,11 @@ int64_t FairSchedule::StartingUs(uint64_t session) const {
   return debt == debts_.end() ? virtual_us_ : std::max(virtual_us_, debt->second);
 }
 
-void FairSchedule::KeepDebt(std::optional<uint64_t> owner, int64_t used_us) {
+void FairSchedule::KeepDebt(std::optional<uint64_t> owner, int64_t used_us) noexcept try {
   if (!owner.has_value() || used_us <= virtual_us_) return;
   int64_t& debt = debts_[*owner];
   debt = std::max(debt, used_us);
+} catch (const std::exception&) {  // Without memory for the debt, it is remitted.
 }
 
 FairSchedule::Session& FairSchedule::Activate(uint64_t session) {
@@ -134,21 +135,30 @@ int64_t FairSchedule::NextStartUs() const {
 void FairSchedule::Complete(uint64_t id, int64_t now_us) {
   const auto found = std::find_if(running_.begin(), running_.end(),
                                   [id](const Running& running) { return running.id == id; });
+  if (found == running_.end()) return;  // It continued without an entry, for want of memory.
   const Running over = *found;
   running_.erase(found);
+  try {
+    ChargeRun(over, now_us);
+  } catch (const std::exception&) {  // Without memory for the session's entry, its time is remitted.
+  }
+}
+
+void FairSchedule::ChargeRun(const Running& over, int64_t now_us) {
   if (waiting_ == 0 && running_.empty()) {
     sessions_.clear();
     debts_.clear();
     virtual_us_ = 0;
     return;
   }
+  // First, so that no session stays blocked.
+  for (auto& [session, other] : sessions_) {
+    if (session != over.session) other.blocked = false;
+  }
   const auto [entry, is_new] = sessions_.try_emplace(over.session);
   Session& own = entry->second;
   if (is_new) own.used_us = StartingUs(over.session);
   own.used_us = std::min(own.used_us + (now_us - over.start_us), virtual_us_ + kDebtMaxUs);
-  for (auto& [session, other] : sessions_) {
-    if (session != over.session) other.blocked = false;
-  }
   if (over.owner.has_value() && !owners_.contains(over.session)) {  // The session has ended.
     const int64_t used_us = own.used_us;
     KeepDebt(over.owner, used_us);
@@ -164,9 +174,11 @@ void FairSchedule::Complete(uint64_t id, int64_t now_us) {
   absl::erase_if(debts_, [this](const auto& debt) { return debt.second <= virtual_us_; });
 }
 
-uint64_t FairSchedule::Resume(uint64_t session, int64_t now_us) {
+uint64_t FairSchedule::Resume(uint64_t session, int64_t now_us) noexcept try {
   if (!running_.empty()) Activate(session).turn = ++last_turn_;
   return Run(session, options_.tiny_us, now_us);
+} catch (const std::exception&) {  // Without memory for an entry, the job continues uncounted.
+  return 0;
 }
 
 bool FairSchedule::Postpone(uint64_t session, double expected_us, Job again) {

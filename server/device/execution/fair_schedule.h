@@ -66,8 +66,8 @@ class FairSchedule {
   int64_t NextStartUs() const;
   void Complete(uint64_t id, int64_t now_us);
   // Continues a job that was completed because it waited, beside the jobs that are running now. Returns its
-  // new id.
-  uint64_t Resume(uint64_t session, int64_t now_us);
+  // new id; 0, of no job, when there is no memory for an entry.
+  uint64_t Resume(uint64_t session, int64_t now_us) noexcept;
   // For a running job that found too little memory beside others. `again` starts before the session's other
   // jobs, once another of the running jobs has completed. Returns false when no other session's job ran
   // beside it, or only tiny ones beside a longer one. REQUIRES: width 1 and a running job of the session.
@@ -114,7 +114,9 @@ class FairSchedule {
   // Returns the virtual time that a new session begins at.
   int64_t StartingUs(uint64_t session) const;
   // Adds an ended session's use to its owner's debt.
-  void KeepDebt(std::optional<uint64_t> owner, int64_t used_us);
+  void KeepDebt(std::optional<uint64_t> owner, int64_t used_us) noexcept;
+  // Charges the time of a job that has completed to its session.
+  void ChargeRun(const Running& over, int64_t now_us);
 
   const Options options_;
   absl::flat_hash_map<uint64_t, Session> sessions_;

@@ -69,7 +69,7 @@ absl::StatusOr<std::shared_ptr<HostValues::Giving>> HostValues::Bind(const Infee
 }
 
 Violation HostValues::Infeed(InfeedRequest request, Done done) {
-  DeferringLock lock(&state_.mu);
+  DeferringLock lock(&state_.mu, &state_.failed);
   if (state_.closed) return Violation();
   absl::StatusOr<std::shared_ptr<Giving>> bound = Bind(request);
   if (!bound.ok()) {
@@ -100,7 +100,7 @@ absl::Status HostValues::CheckBuffers(const Giving& giving) {
 }
 
 void HostValues::Give(const std::shared_ptr<Giving>& giving) {
-  DeferringLock lock(&state_.mu);
+  DeferringLock lock(&state_.mu, &state_.failed);
   if (state_.closed || giving_.erase(giving->command.id) == 0) return;
   SessionChannels::Value value;
   value.error = CheckBuffers(*giving);
@@ -111,7 +111,7 @@ void HostValues::Give(const std::shared_ptr<Giving>& giving) {
     }
     // The task finishes when the value is destroyed.
     value.keeper = std::shared_ptr<const void>(nullptr, [self = Self(), giving](const void*) {
-      DeferringLock inner(&self->state_.mu);
+      DeferringLock inner(&self->state_.mu, &self->state_.failed);
       inner.Discard(std::exchange(giving->buffers, {}));
       Finish(*giving->task, inner.ready_tasks());
     });
@@ -144,7 +144,7 @@ absl::Status HostValues::Check(const OutfeedRequest& request) {
 }
 
 Violation HostValues::Outfeed(OutfeedRequest request, Done done) {
-  DeferringLock lock(&state_.mu);
+  DeferringLock lock(&state_.mu, &state_.failed);
   if (state_.closed) return Violation();
   for (const Handle handle : request.results) RETURN_IF_VIOLATION(state_.table.Claim(handle));
   if (const absl::Status refused = Check(request); !refused.ok()) {
@@ -184,7 +184,7 @@ Violation HostValues::Outfeed(OutfeedRequest request, Done done) {
 }
 
 void HostValues::Receive(const std::shared_ptr<Taking>& taking, SessionChannels::Value value) {
-  DeferringLock lock(&state_.mu);
+  DeferringLock lock(&state_.mu, &state_.failed);
   if (state_.closed || taking_.erase(taking->command.id) == 0) return;
   absl::Status status = value.error;
   if (status.ok()) status = hlo::CheckTaken(taking->place.channel, value.shapes, taking->shapes);

@@ -200,12 +200,12 @@ void SessionChannels::EndExecution(uint64_t execution) {
   }
 }
 
-std::shared_ptr<const void> SessionChannels::Close() {
+std::map<SessionChannels::QueueKey, SessionChannels::Queue> SessionChannels::Close() {
   MutexLock lock(&mu_);
   closed_ = true;
   values_ = 0;
   changed_.SignalAll();
-  return std::make_shared<std::map<QueueKey, Queue>>(std::exchange(queues_, {}));
+  return std::exchange(queues_, {});
 }
 
 }  // namespace hlod::device

@@ -71,16 +71,17 @@ class SessionChannels {
   // Drops the values that an execute has not received, from its participants or from the client. Its values
   // for the client stay until they are taken; receivers that still wait are called with an error.
   void EndExecution(uint64_t execution);
+  struct Queue;
   // Ends all receiving, and drops values that programs send from now on. Returns the waiting values, for the
   // caller to destroy.
-  std::shared_ptr<const void> Close();
+  std::map<QueueKey, Queue> Close();
 
- private:
   struct Queue {
     std::deque<std::shared_ptr<Slot>> slots;
     std::list<std::pair<uint64_t, Receiver>> receivers;  // The receivers, with their commands.
   };
 
+ private:
   absl::Status Late(const QueueKey& place, std::string_view what) const;
   // Returns true when the queue is an own channel of an execute that has ended.
   bool IsOver(const QueueKey& place) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -46,7 +46,7 @@ void Abandon(Task& task) {
 
 // A task that becomes ready through another one runs after it, not inside it: a client may send a chain of
 // tasks of any length, and the stack is limited.
-void RunReady(ReadyTasks& ready_tasks) {
+void RunReady(ReadyTasks& ready_tasks, const FailureMark* failed) {
   thread_local std::deque<std::function<void()>>* running = nullptr;
   if (running != nullptr) {
     for (std::function<void()>& ready : ready_tasks) running->push_back(std::move(ready));
@@ -62,6 +62,7 @@ void RunReady(ReadyTasks& ready_tasks) {
     try {
       ready();
     } catch (const std::exception& e) {  // For example bad_alloc. The other tasks run nevertheless.
+      if (failed != nullptr) failed->Set();
       spdlog::error("A step of a session failed: {}", e.what());
     }
   }

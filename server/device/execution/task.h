@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "server/device/failed_sessions.h"
+
 namespace hlod::device {
 
 // A step of work that waits for others: an execute, a download, a pending upload, a compile. Tasks depend
@@ -31,7 +33,7 @@ void Finish(Task& task, ReadyTasks& ready_tasks);
 // Abandons a task and its dependents, which will not run because their session has ended.
 void Abandon(Task& task);
 // Runs the tasks, and those that become ready meanwhile, in order. An exception is logged and ends only the
-// task that threw it.
-void RunReady(ReadyTasks& ready_tasks);
+// task that threw it; then `failed` is set, unless it is null.
+void RunReady(ReadyTasks& ready_tasks, const FailureMark* failed = nullptr);
 
 }  // namespace hlod::device

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "absl/cleanup/cleanup.h"
+
 namespace hlod::device {
 namespace {
 
@@ -73,15 +75,18 @@ void Account::AddTotals(const Account& other) {
 void SessionLedger::Record(const RowKey& key, int64_t bytes, int64_t calls) {
   const Amount amount{bytes, calls};
   MutexLock lock(&mu_);
+  AddToRow(key, amount);  // It may find no memory: then neither sum has the bytes.
   directions_[static_cast<int>(DirectionOf(key.cause))] += amount;
-  AddToRow(key, amount);
 }
 
 void SessionLedger::RecordPrefetch(uint64_t command, const RowKey& key, int64_t bytes) {
   const Amount amount{bytes, 1};
   MutexLock lock(&mu_);
+  prefetches_.push_back({command, key, bytes});
+  absl::Cleanup take_back = [this] { prefetches_.pop_back(); };
+  prefetches_.back().row = AddToRow(key, amount);
+  std::move(take_back).Cancel();
   directions_[static_cast<int>(DirectionOf(key.cause))] += amount;
-  prefetches_.push_back({command, AddToRow(key, amount), bytes});
   if (prefetches_.size() > kPrefetchesMax) {
     prefetches_.pop_front();
   } else {
@@ -96,6 +101,8 @@ void SessionLedger::RecordRead(uint64_t command, RowKey read) {
                                   [&](const Prefetch& prefetch) { return prefetch.command == command; });
   if (found == prefetches_.end()) return;
   const Prefetch prefetch = *found;
+  read.device = prefetch.row.device;
+  AddToRow(read, {prefetch.bytes, 1});
   prefetches_.erase(found);
   int64_t freed = sizeof(Prefetch);
   const auto row = rows_.find(prefetch.row);
@@ -105,8 +112,6 @@ void SessionLedger::RecordRead(uint64_t command, RowKey read) {
     rows_.erase(row);
   }
   held_.Grow(-freed);
-  read.device = prefetch.row.device;
-  AddToRow(read, {prefetch.bytes, 1});
 }
 
 RowKey SessionLedger::AddToRow(const RowKey& key, const Amount& amount) {
@@ -128,10 +133,6 @@ RowKey SessionLedger::AddToRow(const RowKey& key, const Amount& amount) {
 void SessionLedger::RecordRun(RunKey key, const Digest& digest, const std::string& program,
                               const RunSample& times, int64_t peak_bytes) {
   MutexLock lock(&mu_);
-  ++counters_.executes;
-  counters_.execute_us += times.run_us;
-  counters_.queue_us += times.queue_us;
-  counters_.network_us = SaturatedSum(counters_.network_us, times.network_us);
   if (samples_.size() < kSamplesMax) samples_.push_back(times);
   else samples_[next_sample_] = times;
   next_sample_ = (next_sample_ + 1) % kSamplesMax;
@@ -141,8 +142,10 @@ void SessionLedger::RecordRun(RunKey key, const Digest& digest, const std::strin
     key.program = known->second;
   } else if (!full) {
     key.program = static_cast<uint32_t>(programs_.size());
-    program_numbers_.emplace(digest, key.program);
     programs_.emplace_back(digest, program);
+    absl::Cleanup take_back = [this] { programs_.pop_back(); };
+    program_numbers_.emplace(digest, key.program);
+    std::move(take_back).Cancel();
     held_.Grow(kTableFactor *
                    static_cast<int64_t>(sizeof(programs_.back()) + sizeof(*program_numbers_.begin())) +
                static_cast<int64_t>(program.size()));
@@ -158,6 +161,10 @@ void SessionLedger::RecordRun(RunKey key, const Digest& digest, const std::strin
   if (is_first) held_.Grow(kTableFactor * static_cast<int64_t>(sizeof(*run)));
   run->second.Add({1, Distribution::Of(times.queue_us), Distribution::Of(times.run_us), peak_bytes,
                    times.network_us, times.network_bytes});
+  ++counters_.executes;
+  counters_.execute_us += times.run_us;
+  counters_.queue_us += times.queue_us;
+  counters_.network_us = SaturatedSum(counters_.network_us, times.network_us);
 }
 
 void SessionLedger::RecordCompile(CompileRow row) {

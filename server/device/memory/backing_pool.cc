@@ -70,11 +70,14 @@ int BackingPool::ClassOf(int64_t units) {
   return 16 + (log - 4) * 16 + static_cast<int>(units >> (log - 4) & 15);
 }
 
+void BackingPool::ReserveNode() {
+  if (!spare_nodes_.empty()) return;
+  spare_nodes_.reserve(nodes_.size() + 1);
+  nodes_.emplace_back();
+  spare_nodes_.push_back(static_cast<uint32_t>(nodes_.size() - 1));
+}
+
 uint32_t BackingPool::NewNode() {
-  if (spare_nodes_.empty()) {
-    nodes_.emplace_back();
-    return static_cast<uint32_t>(nodes_.size() - 1);
-  }
   const uint32_t node = spare_nodes_.back();
   spare_nodes_.pop_back();
   nodes_[node] = Node{};
@@ -133,6 +136,7 @@ bool BackingPool::Grow(int64_t units) {
     Unlink(last_);
     nodes_[last_].size += bytes / kUnit;
   } else {
+    ReserveNode();
     const uint32_t id = NewNode();
     nodes_[id].offset = grown_bytes_ / kUnit;
     nodes_[id].size = bytes / kUnit;
@@ -166,6 +170,7 @@ absl::StatusOr<Piece> BackingPool::Allocate(int64_t bytes) {
               bytes, used_units_ * kUnit, host_bytes_));
     }
   }
+  if (nodes_[id].size > units) ReserveNode();  // It may throw: nothing is changed yet.
   Unlink(id);
   if (nodes_[id].size > units) {  // The rest becomes a free block after it.
     const uint32_t rest = NewNode();

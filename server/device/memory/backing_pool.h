@@ -58,6 +58,9 @@ class BackingPool {
 
   BackingPool(std::byte* base, int64_t host_bytes, bool open);
   static int ClassOf(int64_t units);
+  // Makes sure that NewNode finds a node, and that a node which is joined with another can be kept: so that
+  // freeing needs no memory. May throw.
+  void ReserveNode() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   uint32_t NewNode() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Link(uint32_t node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Unlink(uint32_t node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

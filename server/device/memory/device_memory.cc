@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "common/base/errors/error.h"
 #include "common/base/errors/status.h"
 
@@ -85,11 +86,12 @@ absl::StatusOr<Block> DeviceMemory::Allocate(const std::shared_ptr<MemoryAccount
     figures_.peak_bytes = std::max(figures_.peak_bytes, figures_.used_bytes);
     if (category == Category::kTemporary) figures_.temporary_bytes += bytes;
   }
+  absl::Cleanup give_back = [&] { GiveBack(bytes, category); };
   absl::StatusOr<Piece> piece = pool_.Allocate(bytes);
   if (!piece.ok()) {
-    GiveBack(bytes, category);
     return Annotate(piece.status(), absl::StrFormat("allocating %s on device %d", what(), ordinal_));
   }
+  std::move(give_back).Cancel();
   account->Charge(bytes, bytes);
   Block block;
   block.device_ = this;

@@ -1,13 +1,17 @@
 // Compiles each program once, keeps the programs that are held, and evicts others.
 #include "server/device/programs/executable_cache.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <optional>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "common/base/errors/error.h"
+#include "common/base/errors/exceptions.h"
 #include "common/base/errors/status.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/proto/codec.h"
@@ -21,10 +25,12 @@ namespace {
 // starts beside longer ones; larger ones do not, because of the memory that many compiles would take
 // together. Compiles occupy whole cores for long, while executes and messages take a few microseconds each;
 // beside these, compiles get a third of a core's time.
-FairQueue::Options QueueOptions(int nice) {
+FairQueue::Options QueueOptions(const ExecutableCache::Options& options) {
   return {.name = "compile",
           .schedule = {.width = 2, .beside_us_max = FairSchedule::kBesideMaxUs},
-          .nice = nice + 5};
+          .nice = options.nice + 5,
+          .manual = options.manual,
+          .failed = options.failed};
 }
 
 // The name of what is charged, in errors.
@@ -66,7 +72,7 @@ struct ExecutableCache::Request {
 };
 
 ExecutableCache::ExecutableCache(Options options)
-    : options_(std::move(options)), queue_(QueueOptions(options_.nice)) {}
+    : options_(std::move(options)), queue_(QueueOptions(options_)) {}
 
 class ExecutableCache::QueuedProgram {
  public:
@@ -122,7 +128,9 @@ std::shared_ptr<ExecutableCache::Request> ExecutableCache::Compile(
     return nullptr;
   }
   const double expected_us = ExpectedUs(program.size());
+  absl::Cleanup release = [&, bytes = static_cast<int64_t>(program.size())] { Release(session, bytes); };
   const auto queued = std::make_shared<const QueuedProgram>(*this, session, std::move(program));
+  std::move(release).Cancel();
   const auto request = std::make_shared<Request>(std::move(done), std::move(share), std::move(assembly));
   queue_.Submit(session, expected_us, [this, digest, queued, request] {
     CompileHashed(digest.has_value() ? *digest : Sha256(queued->program()), queued->program(), request);
@@ -162,14 +170,52 @@ void ExecutableCache::CompileHashed(const Digest& digest, const std::string& pro
     auto [slot, is_new] = slots_.try_emplace(digest);
     known = slot->second.executable;
     if (known == nullptr) {
+      // Without memory for the request, a new slot must not stay: nobody would compile its program.
+      absl::Cleanup take_back = [&] {
+        if (is_new) slots_.erase(digest);
+      };
       slot->second.waiting.push_back(request);
+      std::move(take_back).Cancel();
       request->digest = digest;
       // Another thread is compiling the same bytes and will answer this request, too.
       if (!is_new) return;
     }
   }
   if (known != nullptr) return request->done(Compiled{std::move(known), true});
-  Build(digest, program, request);
+  try {
+    Build(digest, program, request);
+  } catch (const std::exception& e) {
+    Refuse(digest, ExceptionError("The program could not be compiled", e));
+  }
+}
+
+void ExecutableCache::Refuse(const Digest& digest, const absl::Status& status) {
+  std::vector<std::shared_ptr<Request>> waiting;
+  {
+    MutexLock lock(&mu_);
+    const auto slot = slots_.find(digest);
+    if (slot == slots_.end() || slot->second.executable != nullptr) return;
+    waiting.swap(slot->second.waiting);
+    slots_.erase(slot);
+  }
+  Answer(waiting, status);
+}
+
+void ExecutableCache::Answer(const std::vector<std::shared_ptr<Request>>& requests,
+                             const absl::StatusOr<Compiled>& compiled) {
+  bool cached = compiled.ok() && compiled->cached;
+  for (const std::shared_ptr<Request>& request : requests) {
+    try {
+      if (compiled.ok()) {
+        request->done(Compiled{compiled->executable, cached, !cached && compiled->persistent});
+      } else {
+        request->done(compiled.status());
+      }
+    } catch (const std::exception& e) {  // That session fails (FailureMark); the others get their answer.
+      spdlog::error("A compile could not be answered: {}", e.what());
+    }
+    cached = true;
+  }
 }
 
 std::vector<std::shared_ptr<ExecutableCache::Request>> ExecutableCache::TakeRequestsOf(
@@ -186,7 +232,7 @@ void ExecutableCache::Build(const Digest& digest, const std::string& program,
                             std::shared_ptr<Request> payer) {
   absl::StatusOr<Built> built = absl::InternalError("not compiled");
   std::vector<std::shared_ptr<Request>> waiting;
-  std::vector<std::shared_ptr<Executable>> gone;
+  bool is_due = false;
   for (bool again = true; again;) {
     const auto stop = std::make_shared<std::atomic<bool>>(false);
     {
@@ -199,7 +245,7 @@ void ExecutableCache::Build(const Digest& digest, const std::string& program,
     try {
       built = BuildExecutable(digest, program, *stop, *payer);
     } catch (const std::exception& e) {  // For example bad_alloc, or an exception of a library.
-      built = Internal("Compilation failed: %s.", e.what());
+      built = ExceptionError("Compilation failed", e);
     }
     std::vector<std::shared_ptr<Request>> refused;
     {
@@ -211,28 +257,25 @@ void ExecutableCache::Build(const Digest& digest, const std::string& program,
       // Compiles again if it was stopped and then requested once more.
       again = !built.ok() && (*stop || !refused.empty()) && !slot.waiting.empty();
       if (!again) {
-        waiting = std::exchange(slot.waiting, {});
         if (built.ok()) {
-          slot.executable = built->executable;
           slot.recent = recent_.insert(recent_.end(), digest);
+          slot.executable = built->executable;
           // The program is held by nobody when its session has ended meanwhile.
-          if (IsEvictionDue(1, built->executable->held_bytes())) Evict(gone);
-        } else {
-          slots_.erase(digest);
+          is_due = IsEvictionDue(1, built->executable->held_bytes());
         }
+        waiting.swap(slot.waiting);
+        if (!built.ok()) slots_.erase(digest);
       }
     }
-    for (const std::shared_ptr<Request>& request : refused) request->done(built.status());
+    if (!refused.empty()) Answer(refused, built.status());
   }
-  bool cached = false;
-  for (const std::shared_ptr<Request>& request : waiting) {
-    if (built.ok()) {
-      request->done(Compiled{built->executable, cached, !cached && built->persistent});
-    } else {
-      request->done(WithKind(built.status()));
-    }
-    cached = true;
+  if (built.ok()) {
+    Answer(waiting, Compiled{built->executable, false, built->persistent});
+  } else {
+    Answer(waiting, WithKind(built.status()));
   }
+  waiting.clear();
+  if (is_due) Trim();
   // Stored after the answers, so that no request waits for a file.
   if (!built.ok() || built->optimised == nullptr) return;
   const std::optional<hlo::codec::WithoutMetadata> kept =

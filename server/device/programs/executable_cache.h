@@ -123,6 +123,9 @@ class ExecutableCache {
     std::shared_ptr<CompileCache> persistent;  // Null: programs are cached in memory only.
     // Added to the nice value of the threads that run programs; those that compile are nicer than these.
     int nice = 0;
+    // As in FairQueue::Options.
+    bool manual = false;
+    FailedSessions* failed = nullptr;
   };
   explicit ExecutableCache(Options options);
 
@@ -171,6 +174,8 @@ class ExecutableCache {
   void Discard(uint64_t session) { queue_.Discard(session); }
   // Drops waiting compiles and waits for running ones.
   void Stop() { queue_.Stop(); }
+  // See FairQueue::RunNext.
+  bool RunNext() { return queue_.RunNext(); }
   // The number of compiles that wait or run.
   int64_t queued() const { return queue_.length(); }
   // See FairSchedule::ListRunning.
@@ -197,6 +202,11 @@ class ExecutableCache {
   // Compiles for all requests that wait for the program. The memory is charged to the first of them; when
   // that one's share is used up, to the next one with another share. `payer` is the first.
   void Build(const Digest& digest, const std::string& program, std::shared_ptr<Request> payer);
+  // Answers the requests that wait for a program which is not being compiled any more.
+  void Refuse(const Digest& digest, const absl::Status& status);
+  // Answers all requests, whatever one of them throws. The first one has compiled it, unless it was cached.
+  static void Answer(const std::vector<std::shared_ptr<Request>>& requests,
+                     const absl::StatusOr<Compiled>& compiled);
   // Removes and returns the waiting requests of a share.
   static std::vector<std::shared_ptr<Request>> TakeRequestsOf(const std::shared_ptr<MemoryShare>& share,
                                                               Slot& slot);

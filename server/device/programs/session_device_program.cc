@@ -50,7 +50,7 @@ Violation SessionDevice::Compile(CompileRequest request, CompileDone done) {
   absl::Status refused;
   bool sent = false;
   {
-    DeferringLock lock(&state_.mu);
+    DeferringLock lock(&state_.mu, &state_.failed);
     if (state_.closed) return Violation();
     RETURN_IF_VIOLATION(state_.table.Claim(request.handle));
     absl::StatusOr<std::shared_ptr<SessionExecutable>> defined = DefineExecutable(request);
@@ -128,7 +128,7 @@ void SessionDevice::SettleExecutable(const std::shared_ptr<SessionExecutable>& e
                                      std::string_view what,
                                      absl::StatusOr<ExecutableCache::Compiled> compiled,
                                      const CompileDone& done) {
-  DeferringLock lock(&state_.mu);
+  DeferringLock lock(&state_.mu, &state_.failed);
   // The session has ended, or the compile was cancelled and answered.
   if (state_.closed || executable->producer == nullptr) return;
   if (const auto asked = compiles_.find(executable->made_by.id); asked != compiles_.end()) {

@@ -93,7 +93,15 @@ class FakeProcesses : public Processes {
 struct Daemon {
   explicit Daemon(const Limits& limits = {}, int64_t device_bytes = 64 << 20, uint32_t count = 1,
                   bool leases = true, int64_t side_bytes = device::Devices::Options{}.side_bytes)
-      : devices(device::MakeDevices(clock, limits, device_bytes, count, nullptr, side_bytes)),
+      : Daemon({.count = count,
+                .device_bytes = device_bytes,
+                .host_bytes = 256 << 20,
+                .side_bytes = side_bytes,
+                .threads = 1,
+                .limits = limits},
+               leases) {}
+  explicit Daemon(const device::Devices::Options& options, bool leases = true)
+      : devices(device::Devices::Create(options, clock).value()),
         registry(std::make_unique<Registry>(
             *devices, processes,
             Registry::Options{
@@ -107,7 +115,74 @@ struct Daemon {
   int64_t used_bytes() { return devices->device(0).memory.figures().used_bytes; }
 };
 
-class Client {
+// Makes commands, which get their ids when they are sent.
+struct CommandsOf {
+  static hlod::xla::ShapeProto Shape(const hlo::Shape& shape) { return hlo::ToProto(shape); }
+  static hlo::Shape F32x4() { return hlo::Shape::Array(hlo::kF32, {4}); }
+  static std::string Bytes(const std::vector<float>& values) {
+    return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+  }
+  static v1::Command UploadOf(const std::vector<float>& values, uint64_t handle,
+                              const hlo::Shape& shape = F32x4()) {
+    v1::Command command;
+    v1::Upload& upload = *command.mutable_upload();
+    upload.set_handle(handle);
+    *upload.mutable_shape() = Shape(shape);
+    upload.set_bytes(values.size() * sizeof(float));
+    upload.set_cause(static_cast<int>(Cause::kUpload));
+    upload.set_inline_(Bytes(values));
+    return command;
+  }
+  static v1::Command StreamUploadOf(uint64_t handle, const hlo::Shape& shape = F32x4()) {
+    v1::Command command = UploadOf({}, handle, shape);
+    command.mutable_upload()->set_bytes(static_cast<uint64_t>(ByteSize(shape).value()));
+    command.mutable_upload()->set_stream(true);
+    return command;
+  }
+  static v1::Command PlaceholderOf(uint64_t handle, const hlo::Shape& shape = F32x4()) {
+    v1::Command command;
+    command.mutable_placeholder()->set_handle(handle);
+    *command.mutable_placeholder()->mutable_shape() = Shape(shape);
+    return command;
+  }
+  static v1::Command DownloadOf(uint64_t handle) {
+    v1::Command command;
+    command.mutable_download()->set_handle(handle);
+    command.mutable_download()->set_cause(static_cast<int>(Cause::kDownload));
+    command.mutable_download()->set_inline_(true);
+    return command;
+  }
+  static v1::Command CompileOf(uint64_t handle, const std::string& program) {
+    v1::Command command;
+    command.mutable_compile()->set_executable(handle);
+    command.mutable_compile()->set_module(program);
+    return command;
+  }
+  static v1::Command ExecuteOf(uint64_t executable, const std::vector<uint64_t>& arguments,
+                               const std::vector<uint64_t>& results) {
+    v1::Command command;
+    command.mutable_execute()->set_executable(executable);
+    for (const uint64_t handle : arguments) command.mutable_execute()->add_arguments(handle);
+    for (const uint64_t handle : results) command.mutable_execute()->add_results(handle);
+    return command;
+  }
+  static v1::Command FreeOf(const std::vector<uint64_t>& handles) {
+    v1::Command command;
+    for (const uint64_t handle : handles) command.mutable_free()->add_handles(handle);
+    return command;
+  }
+  static v1::Command PingOf(bool at_once = false) {
+    v1::Command command;
+    command.mutable_ping()->set_at_once(at_once);
+    return command;
+  }
+  static v1::Command At(uint32_t origin, v1::Command command) {
+    command.set_origin(origin);
+    return command;
+  }
+};
+
+class Client : public CommandsOf {
  public:
   explicit Client(Daemon& daemon, int64_t pid = 0, std::string owner = "user 1")
       : daemon_(daemon), pid_(pid), owner_(std::move(owner)) {
@@ -211,65 +286,6 @@ class Client {
   }
   bool ended() { return stream_->end().has_value(); }
 
-  // Commands.
-  static hlod::xla::ShapeProto Shape(const hlo::Shape& shape) { return hlo::ToProto(shape); }
-  static hlo::Shape F32x4() { return hlo::Shape::Array(hlo::kF32, {4}); }
-  static std::string Bytes(const std::vector<float>& values) {
-    return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
-  }
-  v1::Command UploadOf(const std::vector<float>& values, uint64_t handle, const hlo::Shape& shape = F32x4()) {
-    v1::Command command;
-    v1::Upload& upload = *command.mutable_upload();
-    upload.set_handle(handle);
-    *upload.mutable_shape() = Shape(shape);
-    upload.set_bytes(values.size() * sizeof(float));
-    upload.set_cause(static_cast<int>(Cause::kUpload));
-    upload.set_inline_(Bytes(values));
-    return command;
-  }
-  v1::Command StreamUploadOf(uint64_t handle, const hlo::Shape& shape = F32x4()) {
-    v1::Command command = UploadOf({}, handle, shape);
-    command.mutable_upload()->set_bytes(static_cast<uint64_t>(ByteSize(shape).value()));
-    command.mutable_upload()->set_stream(true);
-    return command;
-  }
-  v1::Command PlaceholderOf(uint64_t handle, const hlo::Shape& shape = F32x4()) {
-    v1::Command command;
-    command.mutable_placeholder()->set_handle(handle);
-    *command.mutable_placeholder()->mutable_shape() = Shape(shape);
-    return command;
-  }
-  static v1::Command DownloadOf(uint64_t handle) {
-    v1::Command command;
-    command.mutable_download()->set_handle(handle);
-    command.mutable_download()->set_cause(static_cast<int>(Cause::kDownload));
-    command.mutable_download()->set_inline_(true);
-    return command;
-  }
-  v1::Command CompileOf(uint64_t handle, const std::string& program) {
-    v1::Command command;
-    command.mutable_compile()->set_executable(handle);
-    command.mutable_compile()->set_module(program);
-    return command;
-  }
-  v1::Command ExecuteOf(uint64_t executable, const std::vector<uint64_t>& arguments,
-                        const std::vector<uint64_t>& results) {
-    v1::Command command;
-    command.mutable_execute()->set_executable(executable);
-    for (const uint64_t handle : arguments) command.mutable_execute()->add_arguments(handle);
-    for (const uint64_t handle : results) command.mutable_execute()->add_results(handle);
-    return command;
-  }
-  v1::Command FreeOf(const std::vector<uint64_t>& handles) {
-    v1::Command command;
-    for (const uint64_t handle : handles) command.mutable_free()->add_handles(handle);
-    return command;
-  }
-  v1::Command PingOf(bool at_once = false) {
-    v1::Command command;
-    command.mutable_ping()->set_at_once(at_once);
-    return command;
-  }
   // Defines a line. Returns its id.
   uint32_t Line(const std::string& file, int line) {
     v1::Command command;
@@ -278,10 +294,6 @@ class Client {
     command.mutable_define_origin()->mutable_origin()->set_line(line);
     Send(command);
     return last_origin_;
-  }
-  v1::Command At(uint32_t origin, v1::Command command) {
-    command.set_origin(origin);
-    return command;
   }
   std::vector<float> Read(uint64_t handle) {
     const v1::Reply reply = Do(DownloadOf(handle));
