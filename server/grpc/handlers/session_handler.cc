@@ -1,7 +1,9 @@
 // Session.Connect over gRPC.
 #include <google/protobuf/arena.h>
 #include <grpcpp/support/proto_buffer_reader.h>
+#include <spdlog/spdlog.h>
 
+#include <exception>
 #include <new>
 #include <optional>
 #include <utility>
@@ -72,14 +74,18 @@ class SessionHandler : public CallHandler, private session::RingEvents {
     }
     EndStream(absl::OkStatus());
   }
-  void OnWritten() override { connection_.OnWritten(stream_.get()); }
+  void OnWritten() override {
+    Resumably([this] { connection_.OnWritten(stream_.get()); });
+  }
   void OnDone() override {
     EndRing();
     connection_.OnClosed(stream_.get());
     stream_.reset();
   }
   bool HasNews() override { return connection_.HasNews(); }
-  void OnIdle() override { connection_.Flush(); }
+  void OnIdle() override {
+    Resumably([this] { connection_.Flush(); });
+  }
 
  private:
   // Handles a message of the call, and asks for the next one.
@@ -189,7 +195,9 @@ class SessionHandler : public CallHandler, private session::RingEvents {
     }
   }
   void OnRingPause() override {
-    if (connection_.HasNews()) connection_.Flush();
+    Resumably([this] {
+      if (connection_.HasNews()) connection_.Flush();
+    });
   }
   void OnRingBroken(const absl::Status& status) override {
     connection_.Refuse(*stream_,
@@ -211,6 +219,16 @@ class SessionHandler : public CallHandler, private session::RingEvents {
     --registry_.rings;
   }
 
+  // Runs a step that sends answers. When it finds no memory, nothing is lost: the stream ends without an
+  // error of the session, so that the client resumes it on another one, and gets the answers again.
+  void Resumably(absl::FunctionRef<void()> step) {
+    try {
+      step();
+    } catch (const std::exception& e) {
+      spdlog::error("Answers could not be sent: {}", e.what());
+      EndStream(absl::ResourceExhaustedError("The daemon has no memory for its answers."));
+    }
+  }
   // Ends the stream, if it has not ended before. Its session does not end with it: the client may resume the
   // session on another stream.
   void EndStream(const absl::Status& status) {
