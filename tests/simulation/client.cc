@@ -435,7 +435,7 @@ Client::Counts Client::counts() const {
   };
   for (const NodePtr& node : live_) counts.buffer_bytes += bytes_of(node);
   for (const auto& [id, command] : expected_) {
-    if (command.outcome != Outcome::kSucceeded) {  // Its buffer is still there.
+    if (command.outcome != Outcome::kSucceeded) {  // The buffer is still there.
       counts.buffer_bytes += bytes_of(command.donates) + bytes_of(command.frees);
       continue;
     }

@@ -64,7 +64,7 @@ class Client : public session::CommandsOf {
   // The account that the daemon must have of this session. REQUIRES: idle().
   struct Counts {
     int64_t uploaded = 0, read = 0, executes = 0;
-    int64_t buffer_bytes = 0;  // Those of all buffers that its handles name.
+    int64_t buffer_bytes = 0;  // The bytes of all buffers that have handles.
   };
   Counts counts() const;
   void FreeAll();
@@ -101,7 +101,7 @@ class Client : public session::CommandsOf {
   std::string secret_;
 
   uint64_t last_command_ = 0, last_handle_ = 0;
-  std::map<uint64_t, v1::Command> unsettled_;  // To be sent again on the next connection.
+  std::map<uint64_t, v1::Command> unsettled_;  // Sent again on the next connection.
   uint64_t sent_through_ = 0;                  // On this connection.
   uint64_t settled_through_ = 0;               // Told on this connection.
   uint64_t acknowledged_through_ = 0;

@@ -66,7 +66,7 @@ class World {
   std::unique_ptr<device::Devices> devices_;
   std::unique_ptr<session::Registry> registry_;
   std::vector<std::unique_ptr<Client>> clients_;
-  std::vector<std::shared_ptr<Wire>> wires_;  // Those of which the daemon knows.
+  std::vector<std::shared_ptr<Wire>> wires_;  // The ones that the daemon knows.
   int64_t steps_ = 0;
   uint64_t trace_hash_ = 14695981039346656037u;
   std::vector<std::string> trace_;
