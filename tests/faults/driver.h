@@ -18,11 +18,12 @@ namespace hlod::faults {
 // fail.
 class OnePiecePipe : public session::PipeStream {
  public:
-  void Write(const v1::ServerMessage& message) override {
+  bool Write(const v1::ServerMessage& message) override {
     const std::string bytes(message.ByteSizeLong() + 64, 0);
     SpareThisThread(true);
-    PipeStream::Write(message);
+    const bool sent = PipeStream::Write(message);
     SpareThisThread(false);
+    return sent;
   }
 };
 

@@ -51,10 +51,11 @@ class ByteStream {
 
 // The daemon's side of a connection's stream.
 struct WireStream : session::SessionStream {
-  void Write(const v1::ServerMessage& message) override {
-    if (end.has_value() || cut) return;
+  bool Write(const v1::ServerMessage& message) override {
+    if (end.has_value() || cut) return false;
     down.Write(message.SerializeAsString());
     ++unconfirmed;
+    return false;
   }
   void Finish(const absl::Status& status) override {
     if (!end.has_value()) end = status;
