@@ -2,6 +2,7 @@
 #include "server/device/execution/executions.h"
 
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -172,7 +173,12 @@ void Executions::Close(DeferringLock& lock) {
     lock.Discard(std::exchange(execution->done, nullptr));
     lock.Discard(std::exchange(execution->task->ready, nullptr));
     Abandon(*execution->task);
-    TakeBackLaunch(*execution, MakeError(ErrorKind::kCancelled, "The session has ended."), lock);
+    if (execution->launched != nullptr) {
+      try {
+        TakeBackLaunch(*execution, MakeError(ErrorKind::kCancelled, "The session has ended."), lock);
+      } catch (const std::exception&) {  // Without memory to say so, the others wait until prepare_wait_us.
+      }
+    }
     if (execution->running) continue;
     lock.Discard(std::exchange(execution->arguments, {}));
     lock.Discard(std::exchange(execution->results, {}));

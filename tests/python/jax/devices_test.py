@@ -47,7 +47,7 @@ class Devices(PluginTest):
         hidden = np.tanh(x @ w1)
         ones = np.ones((32, 16), np.float32)
         got1, got2 = f(*divided)
-        np.testing.assert_allclose(got1, x.T @ ((ones @ w2.T) * (1 - hidden**2)), rtol=1e-4)
+        np.testing.assert_allclose(got1, x.T @ ((ones @ w2.T) * (1 - hidden**2)), rtol=1e-4, atol=1e-9)
         np.testing.assert_allclose(got2, hidden.T @ ones, rtol=1e-4)
 
     def test_the_text_of_a_program_over_a_mesh_has_its_collectives(self):
