@@ -97,7 +97,7 @@ std::optional<absl::Time> Answers::detached_since() const {
 }
 
 bool Answers::End(std::shared_ptr<SessionStream>& stream) {
-  std::deque<Barrier> barriers;  // Destroyed after the lock is released.
+  std::list<Barrier> barriers;  // Needs no memory. Destroyed after the lock is released.
   MutexLock lock(&mu_);
   if (std::exchange(ended_, true)) return false;
   stream = std::exchange(stream_, nullptr);

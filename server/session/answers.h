@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -110,7 +110,7 @@ class Answers {
     uint64_t command;
     std::function<void()> run;
   };
-  std::deque<Barrier> barriers_ ABSL_GUARDED_BY(mu_);
+  std::list<Barrier> barriers_ ABSL_GUARDED_BY(mu_);
   bool running_barriers_ ABSL_GUARDED_BY(mu_) = false;
 };
 
