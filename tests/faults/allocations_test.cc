@@ -67,15 +67,22 @@ std::string Judge(Driver& client, const std::vector<Expected>& expected) {
   return "";
 }
 
-// Another session, whose memory does not fail.
-std::string Bystand(session::Daemon& daemon) {
+// Returns true when another session, whose memory does not fail, computes what it should.
+bool OtherComputes(session::Daemon& daemon) {
   session::Client other(daemon, 0, "user 2");
   other.Send(other.UploadOf({1, 2, 3, 4}, 1));
   other.Send(other.CompileOf(2, device::AddProgram()));
   other.Send(other.ExecuteOf(2, {1, 1}, {3}));
   const bool right = other.Read(3) == std::vector<float>{2, 4, 6, 8};
   other.Send(other.FreeOf({1, 2, 3}));
-  return right ? "" : "another session read other values";
+  return right;
+}
+
+std::string Bystand(session::Daemon& daemon) {
+  // A compile that finds no memory is refused to all who wait for it: the first attempt may have waited for
+  // one that the scenario left behind.
+  if (OtherComputes(daemon) || OtherComputes(daemon)) return "";
+  return "another session read other values";
 }
 
 // Waits for the end of all work, and looks for what is left.
