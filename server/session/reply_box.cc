@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
+
 namespace hlod::session {
 namespace {
 
@@ -26,17 +28,21 @@ uint64_t ReplyBox::Receive(Piece piece) {
 }
 
 void ReplyBox::Settle(uint64_t command, std::shared_ptr<const v1::Reply> reply) {
-  if (unsettled_.erase(command) == 0) return;
-  commands_.Release(SessionBudgets::kCommandBytes);
+  if (!unsettled_.contains(command)) return;
+  // What needs memory comes first, so that a command that finds none can be settled again.
   if (reply != nullptr) {
     const int64_t held = static_cast<int64_t>(reply->SpaceUsedLong()) + kKeptOverhead;
     const int64_t wire = static_cast<int64_t>(reply->ByteSizeLong());
-    kept_[command] = {std::move(reply), wire, held};
-    unacknowledged_.Charge(held);
     outbox_.push_back(command);
+    absl::Cleanup take_back = [this] { outbox_.pop_back(); };
+    kept_[command] = {std::move(reply), wire, held};
+    std::move(take_back).Cancel();
+    unacknowledged_.Charge(held);
   } else if (command != settled_through_ + 1) {
     beyond_.push_back(command);
   }
+  unsettled_.erase(command);
+  commands_.Release(SessionBudgets::kCommandBytes);
   settled_through_ = unsettled_.empty() ? received_ : *unsettled_.begin() - 1;
   while (!pieces_.empty() && pieces_.front().first <= settled_through_) {
     Run& run = pieces_.front();
