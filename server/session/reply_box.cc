@@ -29,7 +29,7 @@ uint64_t ReplyBox::Receive(Piece piece) {
 
 void ReplyBox::Settle(uint64_t command, std::shared_ptr<const v1::Reply> reply) {
   if (!unsettled_.contains(command)) return;
-  // What needs memory comes first, so that a command that finds none can be settled again.
+  // Memory is taken first, so that a command that finds none can be settled again.
   if (reply != nullptr) {
     const int64_t held = static_cast<int64_t>(reply->SpaceUsedLong()) + kKeptOverhead;
     const int64_t wire = static_cast<int64_t>(reply->ByteSizeLong());
