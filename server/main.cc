@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "common/base/errors/status.h"
@@ -37,18 +39,20 @@ absl::Duration FinishingTime(absl::Duration drain) { return drain - std::min(kSt
 
 // Ends the process when its orderly end takes too long, even if work is still running: soon after a second
 // signal, after the end of a private daemon's client, and after a drain that ran out of time; later when the
-// drain was complete, which should not happen.
+// drain was complete, which should not happen. Its threads start with the daemon, because the system may
+// refuse threads when the daemon ends.
 class LastResort {
  public:
-  static LastResort* Watch(int signals) {
+  // Throws std::system_error if there are no threads.
+  static LastResort* Start(int signals) {
     // Never destroyed, because its threads end with the process.
-    static LastResort* const watch = new LastResort;
-    std::thread([signals] {
-      WaitForEnd(signals, PrivateClient());
-      watch->EndSoon();
-    }).detach();
-    return watch;
+    static LastResort* const last_resort = new LastResort;
+    std::thread([signals] { last_resort->EndAtSecondSignal(signals); }).detach();
+    std::thread([] { last_resort->EndInTime(); }).detach();
+    return last_resort;
   }
+  // From now on a signal ends the process soon.
+  void Watch() { watching_.Notify(); }
   bool ends_soon() const { return ends_soon_; }
   void EndSoon() {
     if (!ends_soon_.exchange(true)) EndAfter(kStopping, 0);
@@ -61,17 +65,38 @@ class LastResort {
   }
 
  private:
+  void EndAtSecondSignal(int signals) {
+    watching_.WaitForNotification();
+    WaitForEnd(signals, PrivateClient());
+    EndSoon();
+  }
+  // The first of several ends counts.
   void EndAfter(absl::Duration time, int exit_code) {
-    std::thread([this, time, exit_code] {
-      absl::SleepFor(time);
-      MutexLock lock(&mu_);
-      spdlog::warn("Ended although work could not be stopped: {}.",
-                   running_.empty() ? "sessions that still end" : running_);
-      _exit(exit_code);
-    }).detach();
+    MutexLock lock(&mu_);
+    if (absl::Now() + time >= end_) return;
+    end_ = absl::Now() + time;
+    exit_code_ = exit_code;
+    changed_.Signal();
+  }
+  void EndInTime() {
+    MutexLock lock(&mu_);
+    for (absl::Duration left; (left = end_ - absl::Now()) > absl::ZeroDuration();) {
+      if (end_ == absl::InfiniteFuture()) {
+        changed_.Wait(&mu_);
+      } else {
+        changed_.WaitFor(&mu_, absl::ToChronoMicroseconds(left) + std::chrono::microseconds(1));
+      }
+    }
+    spdlog::warn("Ended although work could not be stopped: {}.",
+                 running_.empty() ? "sessions that still end" : running_);
+    _exit(exit_code_);
   }
   std::atomic<bool> ends_soon_{false};
+  absl::Notification watching_;
   Mutex mu_;
+  CondVar changed_;
+  absl::Time end_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();
+  int exit_code_ ABSL_GUARDED_BY(mu_) = 0;
   std::string running_ ABSL_GUARDED_BY(mu_);
 };
 
@@ -180,6 +205,7 @@ int Main(int argc, char** argv) {
   if (const absl::Status status = LimitCpuFeatures(config, environment); !status.ok()) return Fail(status);
   if (line.measure_products) return PrintProducts(config);
   const int signals = BlockSignals();
+  LastResort* const last_resort = LastResort::Start(signals);
 
   // Reads addresses, certificates and tokens: errors in them are reported before anything is opened.
   absl::StatusOr<grpc_server::ServerOptions> options = MakeServerOptions(config, environment, kVersion);
@@ -208,7 +234,7 @@ int Main(int argc, char** argv) {
 
   // Lets running work finish, within bounds; a second signal ends it soon.
   NotifySystemd("STOPPING=1");
-  LastResort* const last_resort = LastResort::Watch(signals);
+  last_resort->Watch();
   if (client.connection.valid()) {
     last_resort->EndSoon();  // The client has ended, so no process waits for the running work.
   } else {

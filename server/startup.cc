@@ -27,11 +27,13 @@
 #include "common/base/errors/status.h"
 #include "common/base/system/deadlock_detection.h"
 #include "common/base/system/file.h"
+#include "common/base/system/thread_ends.h"
 #include "common/rpc/credentials.h"
 #include "common/rpc/ring.h"
 #include "server/engine/contraction/cpu_features.h"
 #include "server/log/log.h"
 #include "server/session/processes.h"
+#include "server/tls_policy.h"
 
 namespace hlod {
 namespace {
@@ -80,6 +82,7 @@ absl::Status ReadCredentials(const Config& config, grpc_server::ServerOptions& o
       return About("tls_cert", config.tls_cert, status);
     if (const absl::Status status = rpc::CheckKey(options.tls_key, options.tls_certificate); !status.ok())
       return About("tls_key", config.tls_key, status);
+    RETURN_IF_ERROR(RequireTls13());
   }
   if (!config.tls_client_ca.empty()) {
     if (const absl::Status status = rpc::CheckCertificates(options.tls_client_authority); !status.ok())
@@ -197,6 +200,7 @@ absl::Status SetUpProcess(const std::string& log_level) {
   signal(SIGPIPE, SIG_IGN);
   grpc_server::PollByConnection();
   SkipDeadlockDetection();
+  PrepareForEndsOfThreads();
   // Each connection takes several descriptors; many systems start processes with a limit of 1024.
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {

@@ -2,6 +2,7 @@
 #include "server/grpc/server.h"
 
 #include <fcntl.h>
+#include <grpc/grpc.h>
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
@@ -75,6 +76,9 @@ Connections::Options ConnectionOptions(const Limits& limits, absl::Duration tcp_
 }
 
 }  // namespace
+
+Server::GrpcLibrary::GrpcLibrary() { grpc_init(); }
+Server::GrpcLibrary::~GrpcLibrary() { grpc_shutdown(); }
 
 Server::Server(ServerOptions options, device::Devices& devices)
     : options_(std::move(options)),

@@ -67,6 +67,14 @@ class Server {
   // Stops watching processes that have neither a connection nor a session that would end with them.
   void DropUnusedProcesses();
 
+  // Keeps gRPC and its threads from the start to the end. Otherwise each connection that has no other beside
+  // it would start them, and one that gets no thread would wait for ever for the end of those that did not
+  // start.
+  struct GrpcLibrary {
+    GrpcLibrary();
+    ~GrpcLibrary();
+  };
+  const GrpcLibrary grpc_;
   const ServerOptions options_;
   const ReceiveLimits received_;
   device::Devices& devices_;

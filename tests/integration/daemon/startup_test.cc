@@ -203,6 +203,25 @@ TEST_F(Startup, ClientsThatExpectTheOtherSortOfConnectionAreToldAtOnce) {
   EXPECT_LT(absl::Now() - start, options.timeout);
 }
 
+TEST_F(Startup, ClientsOfOlderTlsAreRefused) {
+  MakeCertificate("c");
+  testing::DaemonOptions daemon_options;
+  daemon_options.tcp = true;
+  daemon_options.flags = {"--tls-cert",  Path("c.pem"),  "--tls-key",
+                          Path("c.key"), "--token-file", File("token", "secret\n")};
+  const testing::Daemon daemon = Must(testing::Daemon::Start(daemon_options));
+  const auto shake_hands = [&](const std::string& version) {
+    return RunShell("openssl s_client -connect " + daemon.tcp_address() + " -alpn h2 " + version +
+                    " </dev/null 2>&1");
+  };
+  const Output older = shake_hands("-tls1_2");
+  EXPECT_NE(older.code, 0) << older.text;
+  EXPECT_NE(older.text.find("New, (NONE)"), std::string::npos) << older.text;
+  const Output newer = shake_hands("-tls1_3");
+  EXPECT_EQ(newer.code, 0) << newer.text;
+  EXPECT_NE(newer.text.find("New, TLSv1.3"), std::string::npos) << newer.text;
+}
+
 TEST_F(Startup, ADescriptorThatIsNoConnectionIsRefused) {
   ExpectUsageError("--inherit-fd 99", "descriptor 99 is not a connected socket");
   ExpectUsageError("--inherit-fd 0 </dev/null", "descriptor 0 is not a connected socket");

@@ -2,6 +2,7 @@
 // survive a fork.
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <optional>
@@ -30,6 +31,8 @@ class Process {
   // Returns true when its stdout is closed in every process within `timeout`. Skips its output.
   bool WaitForEndOfOutput(absl::Duration timeout);
   void Kill();
+  // REQUIRES: it has not ended.
+  void Send(int signal) { kill(pid_, signal); }
   // Returns its exit code, or 128 + the signal; nullopt after `timeout`.
   std::optional<int> WaitForExit(absl::Duration timeout);
 
