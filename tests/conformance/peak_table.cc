@@ -169,7 +169,7 @@ std::string Text() {
       "aliases, as jaxlib's\n"
       "`memory_analysis()` has them for the CPU. `touched` is the pages that a run of one thread in hlod's "
       "engine touched (mincore),\n"
-      "compared with estimates in whole pages, on one processor with AVX-512 and AMX: others convert and "
+      "compared with estimates in whole pages, on one processor with AVX2 (Zen 3): others convert and "
       "pack otherwise. *Missed*: not\n"
       "within 10%.\n\n"
       "Programs over meshes are in [sharded/memory.md](sharded/memory.md), and steps as XLA's compiler for "

@@ -212,7 +212,7 @@ absl::StatusOr<std::unique_ptr<hlo::Module>> Canonical(const hlo::Module& module
   std::unique_ptr<hlo::Module> copied = WithDotCopies(*canonical, compiler);
   if (compiler != Compiler::kXlaCpu) return copied;
   const std::unique_ptr<hlo::Module> combined =
-      WithCombinedReductions(*WithCpuExpansions(*WithCpuForms(*copied)));
+      WithCombinedReductions(*WithCpuExpansions(*passes::RemoveDead(*WithCpuForms(*copied))));
   return WithArgumentCopies(*combined, {.compiler = compiler});
 }
 

@@ -8,6 +8,8 @@
 #include <queue>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "common/hlo/collectives/replica_groups.h"
 #include "common/passes/copy.h"
 
 namespace hlod::analysis {
@@ -22,13 +24,19 @@ bool IsCandidate(Instruction i) {
   return i.opcode() == hlo::kAllReduce && i.operand_count() == 1 && i.shape().IsArray();
 }
 
-bool FitTogether(Instruction a, Instruction b) {
-  const auto &left = a.attributes<hlo::CollectiveAttributes>(),
-             &right = b.attributes<hlo::CollectiveAttributes>();
-  return a.shape().type == b.shape().type && a.called()[0] == b.called()[0] && left.groups == right.groups &&
-         left.use_global_device_ids == right.use_global_device_ids &&
-         (left.channel_id == 0) == (right.channel_id == 0);
-}
+// Numbers groups of devices, so that those which a program states in two forms are equal.
+class GroupNumbers {
+ public:
+  size_t Of(const hlo::ReplicaGroups& groups) {
+    const auto [known, is_new] = by_form_.try_emplace(groups, 0);
+    if (is_new) known->second = by_list_.try_emplace(hlo::ListGroups(groups), by_list_.size()).first->second;
+    return known->second;
+  }
+
+ private:
+  absl::flat_hash_map<hlo::ReplicaGroups, size_t> by_form_;
+  absl::flat_hash_map<std::vector<hlo::Dims>, size_t> by_list_;
+};
 
 // The groups of a computation's all-reduces, and an order in which they can run.
 class Combination {
@@ -100,6 +108,15 @@ class Combination {
     return rest;
   }
 
+  bool FitTogether(Instruction a, Instruction b) {
+    const auto &left = a.attributes<hlo::CollectiveAttributes>(),
+               &right = b.attributes<hlo::CollectiveAttributes>();
+    return a.shape().type == b.shape().type && a.called()[0] == b.called()[0] &&
+           left.use_global_device_ids == right.use_global_device_ids &&
+           (left.channel_id == 0) == (right.channel_id == 0) &&
+           numbers_.Of(left.groups) == numbers_.Of(right.groups);
+  }
+
   // Returns what depends on `node`, where a group depends on what any of it does.
   std::vector<bool> ReachedFrom(NodeId node) const {
     std::vector<bool> reached(computation_.size(), false);
@@ -124,6 +141,7 @@ class Combination {
   }
 
   const hlo::Computation& computation_;
+  GroupNumbers numbers_;
   std::vector<NodeId> group_;  // By instruction, the first of its group.
   bool any_ = false;
 };

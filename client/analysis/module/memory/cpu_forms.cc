@@ -1,6 +1,7 @@
 // One rule per opcode; a copy stands for the instructions that move elements to another layout.
 #include "client/analysis/module/memory/cpu_forms.h"
 
+#include <memory>
 #include <utility>
 
 #include "common/hlo/collectives/replica_groups.h"
@@ -101,6 +102,33 @@ NodeId InPieces(passes::ComputationCopy& copy, Instruction old) {
                       elements);
 }
 
+// Returns true for a quotient of floats by a broadcast of fewer elements.
+bool DividesByBroadcast(Instruction quotient, Instruction divisor) {
+  return hlo::IsFloat(quotient.shape().type) && divisor.opcode() == hlo::kBroadcast &&
+         hlo::ElementCount(divisor.operand(0).shape()) < hlo::ElementCount(quotient.shape());
+}
+
+// Appends a product with broadcast reciprocals in place of a quotient by a broadcast array. Reciprocals of a
+// constant are a constant.
+NodeId TimesReciprocals(passes::ComputationCopy& copy, Instruction quotient) {
+  const Instruction broadcast = copy.operand(quotient, 1);
+  const hlo::DimensionsAttributes dimensions = broadcast.attributes<hlo::DimensionsAttributes>();
+  const hlo::ShapeId wide = broadcast.shape_id(), narrow = broadcast.operand(0).shape_id();
+  NodeId reciprocals = broadcast.operands()[0];
+  if (broadcast.operand(0).opcode() != hlo::kConstant) {
+    hlo::Literal one(hlo::Shape::Scalar(quotient.shape().type));  // Nothing here depends on its value.
+    const hlo::ShapeId scalar = copy.tables().Intern(one.shape());
+    const hlo::LiteralId literal = copy.tables().Intern(std::make_shared<const hlo::Literal>(std::move(one)));
+    NodeId ones = copy.Replace(quotient, hlo::kConstant, scalar, hlo::ConstantAttributes{literal}, {});
+    if (scalar != narrow)
+      ones = copy.Replace(quotient, hlo::kBroadcast, narrow, hlo::DimensionsAttributes{}, {ones});
+    reciprocals = copy.Replace(quotient, hlo::kDivide, narrow, hlo::NoAttributes{}, {ones, reciprocals});
+  }
+  const NodeId repeated = copy.Replace(quotient, hlo::kBroadcast, wide, dimensions, {reciprocals});
+  return copy.Replace(quotient, hlo::kMultiply, quotient.shape_id(), hlo::NoAttributes{},
+                      {copy.node(quotient.operands()[0]), repeated});
+}
+
 bool IsDivided(Instruction i) { return i.operand_count() == 1 && i.shape().IsArray(); }
 
 }  // namespace
@@ -110,6 +138,9 @@ std::unique_ptr<hlo::Module> WithCpuForms(const hlo::Module& module) {
     switch (i.opcode()) {
       case hlo::kDot:
         if (IsNarrowFloat(i.shape().type)) return WideDot(copy, i);
+        break;
+      case hlo::kDivide:
+        if (DividesByBroadcast(i, copy.operand(i, 1))) return TimesReciprocals(copy, i);
         break;
       case hlo::kScatter:
       case hlo::kSelectAndScatter:

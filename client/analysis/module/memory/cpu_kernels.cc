@@ -12,11 +12,6 @@ KernelGraph CpuKernels(const hlo::Module& module, const hlo::Computation& comput
   KernelGraph graph(computation);
   const std::vector<bool> library = FormLibraryKernels(module, graph);
   FuseLoops(library, graph);
-  for (hlo::NodeId node = 0; node < computation.size(); ++node) {
-    if (!graph.inside(node) && !library[node] && graph.members(node).empty() &&
-        IsLoop(computation[node].opcode()))
-      graph.MoveBehind(node);
-  }
   return graph;
 }
 

@@ -8,8 +8,7 @@ namespace hlod::analysis {
 
 // Returns a computation's kernels as XLA's CPU backend forms them: first those of its library, around
 // products and reductions (LibraryRewriter), then loops that compute their operands inside
-// (CpuInstructionFusion). At last each other instruction that it computes in a loop is replaced by a kernel
-// of its own.
+// (CpuInstructionFusion).
 KernelGraph CpuKernels(const hlo::Module& module, const hlo::Computation& computation);
 
 }  // namespace hlod::analysis

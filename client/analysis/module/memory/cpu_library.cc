@@ -61,7 +61,7 @@ bool EndsWith(const Shape& shape, const hlo::Dims& dims) {
   return !dims.empty() && dims.back() == shape.rank() - 1;
 }
 
-// The library reads the left operand's rows and the right one's columns.
+// The library reads the left operand's rows, and the right one's rows or columns.
 bool IsDotOfLibrary(Instruction dot) {
   const auto& attributes = dot.attributes<hlo::DotAttributes>();
   const Shape &left = dot.operand(0).shape(), &right = dot.operand(1).shape();
@@ -76,8 +76,7 @@ bool IsDotOfLibrary(Instruction dot) {
   if (batch == 0 || k == 0) return false;
   const int64_t m = hlo::ElementCount(left).value_or(0) / batch / k,
                 n = hlo::ElementCount(right).value_or(0) / batch / k;
-  return m > 1 && n > 1 && std::max({m, k, n}) >= kProductMin && EndsWith(left, attributes.lhs_contracting) &&
-         !EndsWith(right, attributes.rhs_contracting);
+  return m > 1 && n > 1 && std::max({m, k, n}) >= kProductMin && EndsWith(left, attributes.lhs_contracting);
 }
 
 bool IsReductionOfLibrary(const hlo::Module& module, Instruction reduce) {

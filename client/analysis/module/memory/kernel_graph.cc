@@ -22,7 +22,13 @@ KernelGraph::KernelGraph(const hlo::Computation& computation)
   }
 }
 
-void KernelGraph::RemoveUser(NodeId node, NodeId kernel) { std::erase(users_[node], kernel); }
+void KernelGraph::RemoveUser(NodeId node, NodeId kernel) {
+  std::vector<NodeId>& users = users_[node];
+  const auto removed = std::ranges::find(users, kernel);
+  if (removed == users.end()) return;
+  *removed = users.back();
+  users.pop_back();
+}
 
 void KernelGraph::FuseOperand(NodeId kernel, NodeId producer) {
   members_[kernel].push_back(producer);
@@ -41,26 +47,17 @@ void KernelGraph::FuseOperand(NodeId kernel, NodeId producer) {
 
 void KernelGraph::FuseIntoUser(NodeId kernel, NodeId user) {
   std::erase(reads_[user], kernel);
-  const std::vector<NodeId> other = std::move(reads_[user]);
-  for (const NodeId read : other) RemoveUser(read, user);
-  reads_[user] = reads_[kernel];
-  for (const NodeId read : reads_[kernel]) std::ranges::replace(users_[read], kernel, user);
-  for (const NodeId read : other) {
-    if (std::ranges::find(reads_[user], read) != reads_[user].end()) continue;
-    reads_[user].push_back(read);
-    users_[read].push_back(user);
+  for (const NodeId read : reads_[kernel]) {
+    if (std::ranges::find(reads_[user], read) == reads_[user].end()) {
+      reads_[user].push_back(read);
+      users_[read].push_back(user);
+    }
+    RemoveUser(read, kernel);
   }
   members_[user].push_back(kernel);
   members_[user].insert(members_[user].end(), members_[kernel].begin(), members_[kernel].end());
   users_[kernel].clear();
   inside_[kernel] = true;
-}
-
-void KernelGraph::MoveBehind(NodeId kernel) {
-  for (const NodeId read : reads_[kernel]) {
-    RemoveUser(read, kernel);
-    users_[read].push_back(kernel);
-  }
 }
 
 }  // namespace hlod::analysis

@@ -16,8 +16,8 @@ class KernelGraph {
   const hlo::Computation& computation() const { return computation_; }
   // Returns the instructions, not computed inside, that the kernel reads, each once.
   const std::vector<hlo::NodeId>& reads(hlo::NodeId kernel) const { return reads_[kernel]; }
-  // Returns the kernels that read the result, in the order in which XLA lists them: the one that began to
-  // read last is the last.
+  // Returns the kernels that read the result, in the order in which XLA lists them: a new reader is the last,
+  // and the last takes the place of one that is removed. So an instruction that is replaced keeps its place.
   const std::vector<hlo::NodeId>& users(hlo::NodeId kernel) const { return users_[kernel]; }
   // Returns what the kernel computes besides its result, users before their operands.
   const std::vector<hlo::NodeId>& members(hlo::NodeId kernel) const { return members_[kernel]; }
@@ -32,8 +32,6 @@ class KernelGraph {
   void FuseOperand(hlo::NodeId kernel, hlo::NodeId producer);
   // Makes the kernel the inside of its only user's.
   void FuseIntoUser(hlo::NodeId kernel, hlo::NodeId user);
-  // Puts the kernel behind the other users of what it reads, as XLA does when it replaces an instruction.
-  void MoveBehind(hlo::NodeId kernel);
 
  private:
   void RemoveUser(hlo::NodeId node, hlo::NodeId kernel);

@@ -25,7 +25,6 @@ class LibraryKernels {
     for (NodeId node = graph_.computation().size(); node-- > 0;) {
       if (taken_[node] || !StartsLibraryKernel(module_, graph_.computation()[node])) continue;
       taken_[node] = library_[node] = true;
-      graph_.MoveBehind(node);
       if (graph_.computation()[node].opcode() == hlo::kDot) continue;  // A product begins alone.
       NodeId kernel = node;
       while (Grow(kernel)) {

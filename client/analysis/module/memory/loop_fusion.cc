@@ -187,7 +187,6 @@ class LoopFusion {
     std::ranges::sort(reads, std::greater<>());
     for (const NodeId producer : reads) {
       if (whole_[producer] || !MayFuse(growth, producer)) continue;
-      if (!growth.grown) graph_.MoveBehind(growth.kernel);
       growth.grown = true;
       const Instruction i = computation_[producer];
       for (const NodeId read : graph_.reads(producer))

@@ -55,6 +55,24 @@ TEST(CpuPlan, ALongSmallReductionIsOneOfPieces) {
             Rounded(13648));
 }
 
+// The exponentials: what multiplies them by the reciprocals of their sums stores the product in their place.
+// A kernel that divided inside of the library's would not store it.
+TEST(CpuPlan, ASoftmaxIsMultipliedByReciprocalsBeforeTheProduct) {
+  EXPECT_EQ(PlannedTemporaries(std::string(kAdd) + R"(ENTRY e {
+  q = f32[512,512] parameter(0)
+  k = f32[512,512] parameter(1)
+  v = f32[8,512] parameter(2)
+  d = f32[512,512] dot(q, k), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  p = f32[512,512] exponential(d)
+  zero = f32[] constant(0)
+  s = f32[512] reduce(p, zero), dimensions={1}, to_apply=add
+  b = f32[512,512] broadcast(s), dimensions={0}
+  n = f32[512,512] divide(p, b)
+  ROOT r = f32[8,512] dot(v, n), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+})"),
+            Rounded(1048576));
+}
+
 // Both operands and the result in the kernel's order.
 TEST(CpuPlan, AConvolutionReadsTransposedOperands) {
   EXPECT_EQ(PlannedTemporaries(R"(ENTRY e {

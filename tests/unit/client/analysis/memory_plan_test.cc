@@ -72,6 +72,7 @@ ENTRY e {
 })");
   };
   EXPECT_EQ(temporaries("{{0,1}}"), 2 * 1024 + 64);
+  EXPECT_EQ(temporaries("[1,2]<=[2]"), 2 * 1024 + 64);  // The same groups in another form.
   EXPECT_EQ(temporaries("{{0},{1}}"), 1024);
 }
 
