@@ -270,7 +270,8 @@ session::Peer GrpcServer::PeerOf(Call& call) const {
   return peer;
 }
 
-std::unique_ptr<CallHandler> GrpcServer::MakeLinkHandler(Call& call, PeerHandlerMaker* make) {
+std::unique_ptr<CallHandler> GrpcServer::MakeLinkHandler(Call& call, PeerHandlerMaker* make,
+                                                         std::function<void()> use) {
   absl::Status why;
   if (options_.peers == nullptr) {
     why =
@@ -281,7 +282,13 @@ std::unique_ptr<CallHandler> GrpcServer::MakeLinkHandler(Call& call, PeerHandler
   }
   if (!why.ok()) return MakeConstantHandler(call, why);
   return make(*options_.peers, call, /*trusted=*/options_.peer.local || options_.tls == nullptr,
-              options_.use);
+              std::move(use));
+}
+
+void GrpcServer::UseForLaunches() {
+  options_.use();
+  // Without memory for it the room is a stranger's, in which small messages pass.
+  if (quota_->Admit().ok()) quota_->OnLargeMessage(absl::Now());
 }
 
 std::unique_ptr<CallHandler> GrpcServer::MakeAdminHandler(Call& call, const std::string& name) {
@@ -353,8 +360,9 @@ void GrpcServer::Route(const std::shared_ptr<Call>& call) {
     options_.use();
     return start(MakeAdminHandler(*call, method.substr(kAdminPrefix.size())));
   }
-  if (method == "/hlod.v1.Peer/Link") return start(MakeLinkHandler(*call, MakePeerHandler));
-  if (method == "/hlod.v1.Carrier/Carry") return start(MakeLinkHandler(*call, MakeCarryHandler));
+  if (method == "/hlod.v1.Peer/Link") return start(MakeLinkHandler(*call, MakePeerHandler, options_.use));
+  if (method == "/hlod.v1.Carrier/Carry")
+    return start(MakeLinkHandler(*call, MakeCarryHandler, [this] { UseForLaunches(); }));
   refuse(Unimplemented("This daemon has no method %s.", method));
 }
 

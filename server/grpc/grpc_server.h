@@ -95,7 +95,10 @@ class GrpcServer {
   // The handlers of links between daemons, and of administration.
   using PeerHandlerMaker = std::unique_ptr<CallHandler>(PeerLinks& links, Call& call, bool trusted,
                                                         std::function<void()> use);
-  std::unique_ptr<CallHandler> MakeLinkHandler(Call& call, PeerHandlerMaker* make);
+  // `use` is called when the caller is accepted.
+  std::unique_ptr<CallHandler> MakeLinkHandler(Call& call, PeerHandlerMaker* make, std::function<void()> use);
+  // Makes room for the bytes of launches, which come in large messages.
+  void UseForLaunches();
   std::unique_ptr<CallHandler> MakeAdminHandler(Call& call, const std::string& name);
 
   // The existing calls: the queue must not end before the last of them.

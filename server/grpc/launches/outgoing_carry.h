@@ -19,7 +19,7 @@
 namespace hlod::grpc_server {
 
 // The most bytes of a message in one frame. Small messages are one frame, so that they cost one way.
-inline constexpr size_t kCarryFrameBytes = size_t{64} << 10;
+inline constexpr size_t kCarryFrameBytes = size_t{256} << 10;
 
 // Used on the queue's thread, except Cancel. It must exist until OnEvent has returned true. gRPC uses the
 // context, the stub and the response until the last event, so the stream is destroyed before them.
