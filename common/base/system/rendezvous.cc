@@ -26,8 +26,14 @@ absl::Status Done(Rendezvous::Work work, absl::Span<void* const> brought) {
 
 }  // namespace
 
-Rendezvous::Rendezvous(std::vector<std::string> names)
-    : names_(std::move(names)), left_(names_.size(), false), waits_at_(names_.size(), nullptr) {}
+Rendezvous::Rendezvous(std::vector<std::string> names, const Elsewhere* elsewhere)
+    : names_(std::move(names)),
+      elsewhere_(elsewhere),
+      absent_(names_.size(), false),
+      waits_at_(names_.size(), nullptr) {
+  for (size_t m = 0; elsewhere != nullptr && m < names_.size(); ++m)
+    absent_[m] = !elsewhere->IsHere(static_cast<int>(m));
+}
 
 absl::Status Rendezvous::cause() const {
   const MutexLock lock(&mu_);
@@ -69,13 +75,13 @@ void Rendezvous::CheckProgress() {
   bool all_wait = true, any_waits = false;
   for (size_t m = 0; m < names_.size(); ++m) {
     any_waits = any_waits || waits_at_[m] != nullptr;
-    all_wait = all_wait && (left_[m] || (waits_at_[m] != nullptr && waits_at_[m]->missing > 0));
+    all_wait = all_wait && (absent_[m] || (waits_at_[m] != nullptr && waits_at_[m]->missing > 0));
   }
   for (const Table& table : tables_) {
     if (table.missing == 0) continue;
     for (size_t i = 0; i < table.group.size(); ++i) {
       const auto absent = static_cast<size_t>(table.group[i]);
-      if (table.brought[i] != nullptr || !left_[absent]) continue;
+      if (table.brought[i] != nullptr || !absent_[absent]) continue;
       return Fail(
           FailedPrecondition("%s has ended, and others wait for it at %s.", names_[absent], table.what),
           "meeting the others.");
@@ -136,7 +142,7 @@ absl::Status Rendezvous::Meet(int participant, const void* place, std::string_vi
 void Rendezvous::Leave(int participant, const absl::Status& status) {
   const auto own = static_cast<size_t>(participant);
   const MutexLock lock(&mu_);
-  left_[own] = true;
+  absent_[own] = true;
   if (!status.ok()) return Fail(status, absl::StrCat("running ", names_[own], "."));
   CheckProgress();
 }

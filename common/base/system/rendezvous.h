@@ -28,8 +28,9 @@ class Rendezvous {
   // and receives the contributions of all in the group's order. The others wait until it has returned.
   using Work = absl::FunctionRef<absl::Status(absl::Span<void* const> brought)>;
 
-  // `names` has one entry per participant, for messages.
-  explicit Rendezvous(std::vector<std::string> names);
+  // `names` has one entry per participant, for messages. Those of other processes never come here: they meet
+  // the others through `elsewhere`, which is not owned. Null: all are here.
+  explicit Rendezvous(std::vector<std::string> names, const Elsewhere* elsewhere = nullptr);
   Rendezvous(const Rendezvous&) = delete;
   Rendezvous& operator=(const Rendezvous&) = delete;
 
@@ -43,9 +44,6 @@ class Rendezvous {
   // wait for it.
   void Leave(int participant, const absl::Status& status);
 
-  // Says which participants are in other processes. They must have left. Set before the run starts; not
-  // owned. Null: all are here.
-  void SetElsewhere(const Elsewhere* elsewhere) { elsewhere_ = elsewhere; }
   const Elsewhere* elsewhere() const { return elsewhere_; }
 
   // cause() is the error of the first participant that failed, or OK. context() says which one it was and
@@ -76,11 +74,12 @@ class Rendezvous {
   void CheckProgress() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const std::vector<std::string> names_;
-  const Elsewhere* elsewhere_ = nullptr;
+  const Elsewhere* const elsewhere_;
   mutable Mutex mu_;
   CondVar changed_ ABSL_GUARDED_BY(mu_);
   std::list<Table> tables_ ABSL_GUARDED_BY(mu_);
-  std::vector<bool> left_ ABSL_GUARDED_BY(mu_);
+  // By participant, true when it has left, or is in another process.
+  std::vector<bool> absent_ ABSL_GUARDED_BY(mu_);
   // By participant, the table that it waits at, or null.
   std::vector<const Table*> waits_at_ ABSL_GUARDED_BY(mu_);
   absl::Status cause_ ABSL_GUARDED_BY(mu_);

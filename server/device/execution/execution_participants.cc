@@ -27,18 +27,18 @@ namespace hlod::device {
 Executions::Participants::Participants(std::shared_ptr<Execution> e, const engine::Plan& whole)
     : execution(std::move(e)),
       plan(execution->abstract ? *execution->part : whole),
-      rendezvous(Names(*execution, plan.stats().participants)) {
+      elsewhere(OthersOf(*execution)),
+      rendezvous(Names(*execution, plan.stats().participants), launched() ? &elsewhere : nullptr) {
   order.resize(execution->request.participants());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::sort(order, {}, [this](size_t m) { return execution->request.DeviceOf(m); });
   runs.resize(order.size());
-  if (!launched()) return;
-  const LaunchRequest& launch = *execution->request.launch;
-  elsewhere.rank = launch.rank;
-  elsewhere.ranks = launch.ranks;
-  for (size_t i = 0; i < launch.ranks.size(); ++i) {
-    if (launch.ranks[i] != launch.rank) rendezvous.Leave(static_cast<int>(i), absl::OkStatus());
-  }
+}
+
+Elsewhere Executions::Participants::OthersOf(const Execution& execution) {
+  const LaunchRequest* const launch = execution.request.launch.get();
+  if (launch == nullptr) return {};
+  return {.rank = launch->rank, .ranks = launch->ranks, .carrier = nullptr, .spaces = {}};
 }
 
 std::vector<std::string> Executions::Participants::Names(const Execution& execution,
@@ -165,7 +165,6 @@ void Executions::StartParticipants(Participants& participants) {
     for (size_t m = 0; m < participants.runs.size(); ++m)
       participants.elsewhere.spaces[participants.execution->request.NumberOf(m)] =
           participants.runs[m]->received.data();
-    participants.rendezvous.SetElsewhere(&participants.elsewhere);
   }
   participants.peak_bytes = state_.account->figures().live_bytes;
   participants.start = std::chrono::steady_clock::now();

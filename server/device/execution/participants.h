@@ -22,13 +22,16 @@ struct Executions::Participants {
   enum class Phase : uint8_t { kGathering, kRunning, kOver };
 
   Participants(std::shared_ptr<Execution> e, const engine::Plan& whole);
+  static Elsewhere OthersOf(const Execution& execution);
   static std::vector<std::string> Names(const Execution& execution, const hlo::Participants& participants);
   bool launched() const { return execution->request.launch != nullptr; }
 
   const std::shared_ptr<Execution> execution;
   const engine::Plan& plan;   // In an abstract execute, the part that can be computed.
   std::vector<size_t> order;  // The participants in the order of their devices' ordinals.
-  Rendezvous rendezvous;      // All participants meet here; those of other daemons have left it.
+  // In a launch, the participants of other daemons. The rest is set at the start, when all wait.
+  Elsewhere elsewhere;
+  Rendezvous rendezvous;  // The participants of this daemon meet here.
   // By participant, its run, set when it has its memory. Used by the participant's own thread, except at the
   // start, when all others wait.
   std::vector<std::optional<PlanRun>> runs;
@@ -44,7 +47,6 @@ struct Executions::Participants {
   absl::Status refused ABSL_GUARDED_BY(mu);  // The error that occurred before all had their devices.
 
   // The fields below are those of a launch.
-  Elsewhere elsewhere;  // Set at the start, when all wait.
   LaunchPart::Report prepared ABSL_GUARDED_BY(mu), done ABSL_GUARDED_BY(mu);
   bool may_start ABSL_GUARDED_BY(mu) = false;  // All daemons are ready.
   absl::Status verdict ABSL_GUARDED_BY(mu);    // The reason why the launch is ended from outside.
