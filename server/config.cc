@@ -219,7 +219,8 @@ void AddCluster(Keys& keys) {
   keys.push_back(
       {"cluster",
        "Name of the cluster of daemons that this one coordinates, or, with join, is a member of: letters, "
-       "digits, '.', '_' and '-'; needs an address tcp:HOST:PORT in listen",
+       "digits, '.', '_' and '-'; needs an address tcp:HOST:PORT in listen; auto: name, rank, addresses and "
+       "size are those of the launcher (Slurm, mpirun, torchrun, Kubernetes)",
        "none", false, [](Config& config, std::string_view value) {
          constexpr size_t kLongest = 64;
          const bool plain = std::all_of(value.begin(), value.end(), [](char c) {
@@ -348,7 +349,8 @@ Environment Environment::Read() {
       .ring = text("HLOD_RING"),
       .cache_directory = text("CACHE_DIRECTORY"),
       .xdg_cache_home = text("XDG_CACHE_HOME"),
-      .home = text("HOME")};
+      .home = text("HOME"),
+      .variables = [text](const std::string& name) { return text(name.c_str()); }};
 }
 
 std::string Environment::CompileCache() const {

@@ -29,7 +29,9 @@ struct Config {
   std::vector<std::string> kernel_libraries;  // The paths of shared objects with native kernels.
   std::string metrics_listen;                 // Empty: no metrics.
   std::string network;                        // "v5p:4x4x4"; empty: no network is modelled.
-  std::string cluster, join;  // The cluster's name, and its coordinator's address; empty: none.
+  // The cluster's name, and its coordinator's address; empty: none. ApplyLauncher replaces "auto".
+  std::string cluster, join;
+  std::string cluster_address;  // "n3:9517", where others reach this daemon; empty: as `listen` says.
   int64_t rank = -1;          // -1: the coordinator chooses.
   int64_t cluster_size = 0;   // 0: not stated.
   int64_t peer_silence_us = 10'000'000;
@@ -51,6 +53,8 @@ struct Environment {
   std::string ring;                                   // $HLOD_RING
   // Folders set by systemd, by the desktop, and by the user.
   std::string cache_directory, xdg_cache_home, home;
+  // Returns any variable; empty if it is not set. For those of launchers (server/launcher/place.h).
+  std::function<std::string(const std::string& name)> variables;
   static Environment Read();
   // Returns the folder for compiled programs when the configuration does not name one. "none" or empty means
   // that they are not stored.

@@ -196,7 +196,7 @@ int PrintProducts(const Config& config) {
 }
 
 int Main(int argc, char** argv) {
-  const CommandLine line = ParseCommandLine(argc, argv, kVersion);
+  CommandLine line = ParseCommandLine(argc, argv, kVersion);
   if (line.finished) return line.exit_code;
   const Environment environment = Environment::Read();
   RestartWithTeamPolicy(environment, argv);
@@ -204,6 +204,7 @@ int Main(int argc, char** argv) {
   if (const absl::Status status = SetUpProcess(config.log_level); !status.ok()) return Fail(status);
   if (const absl::Status status = LimitCpuFeatures(config, environment); !status.ok()) return Fail(status);
   if (line.measure_products) return PrintProducts(config);
+  if (const absl::Status status = ApplyLauncher(environment, line.config); !status.ok()) return Fail(status);
   const int signals = BlockSignals();
   LastResort* const last_resort = LastResort::Start(signals);
 

@@ -17,6 +17,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -31,6 +32,7 @@
 #include "common/rpc/credentials.h"
 #include "common/rpc/ring.h"
 #include "server/engine/contraction/cpu_features.h"
+#include "server/launcher/place.h"
 #include "server/log/log.h"
 #include "server/session/processes.h"
 #include "server/tls_policy.h"
@@ -228,6 +230,21 @@ int BlockSignals() {
   return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+absl::Status ApplyLauncher(const Environment& environment, Config& config) {
+  if (config.cluster != "auto") return absl::OkStatus();
+  char name[256] = {};
+  gethostname(name, sizeof(name) - 1);
+  ASSIGN_OR_RETURN(const Place place, FindPlace(environment.variables, name));
+  config.cluster = place.cluster;
+  if (config.rank < 0) config.rank = place.rank;
+  if (config.rank > 0 && config.join.empty())
+    config.join = absl::StrCat(place.coordinator, ":", place.coordinator_port);
+  if (config.cluster_size == 0) config.cluster_size = place.size;
+  if (config.rank > 0) config.cluster_size = 0;  // It is the coordinator's.
+  config.cluster_address = absl::StrCat(place.host, ":", place.port);
+  return absl::OkStatus();
+}
+
 absl::Status LimitCpuFeatures(const Config& config, const Environment& environment) {
   const bool configured = !config.cpu_features.empty();
   const std::string& limit = configured ? config.cpu_features : environment.cpu_features;
@@ -266,12 +283,23 @@ absl::StatusOr<grpc_server::ServerOptions> MakeServerOptions(const Config& confi
     }
     if (xdg.empty()) mkdir(endpoint.path.substr(0, endpoint.path.rfind('/')).c_str(), 0755);
   }
+  std::string address_to_tell;
+  const bool reachable = std::ranges::any_of(
+      options.listen, [](const rpc::Endpoint& e) { return e.kind == rpc::Endpoint::Kind::kTcp; });
+  if (!config.cluster_address.empty() && !reachable) {
+    ASSIGN_OR_RETURN(rpc::Endpoint endpoint, rpc::ParseEndpoint("tcp:" + config.cluster_address));
+    // On its own machine a name may be an address of the loopback interface, or not exist yet.
+    if (!endpoint.IsLoopback()) endpoint.host = "0.0.0.0";
+    options.listen.push_back(std::move(endpoint));
+    address_to_tell = config.cluster_address;
+  }
   const std::string& ring = config.ring.empty() ? environment.ring : config.ring;
   absl::StatusOr<rpc::RingUse> use = rpc::ParseRingUse(ring);
   if (!use.ok()) return InvalidArgument("$HLOD_RING: %s.", FromAbsl(use.status().message()));
   options.ring = *use != rpc::RingUse::kOff;
   RETURN_IF_ERROR(ReadCredentials(config, options));
   RETURN_IF_ERROR(ReadCluster(config, options));
+  if (options.cluster.has_value()) options.cluster->address = address_to_tell;
   return options;
 }
 

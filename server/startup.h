@@ -21,6 +21,10 @@ absl::Status SetUpProcess(const std::string& log_level);
 // reads them. Must be called before any thread starts.
 int BlockSignals();
 
+// Replaces the cluster "auto" by the place that the launcher gives to this daemon. Settings that the
+// configuration has stay.
+absl::Status ApplyLauncher(const Environment& environment, Config& config);
+
 // Limits the instruction sets of programs by the configuration or, without a setting there, by the
 // environment. Must be called while there is only one thread.
 absl::Status LimitCpuFeatures(const Config& config, const Environment& environment);

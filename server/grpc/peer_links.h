@@ -34,7 +34,8 @@ struct ClusterOptions {
   std::optional<uint32_t> rank;  // nullopt: the coordinator chooses.
   uint32_t size = 0;             // 0: not stated.
   absl::Duration peer_silence = absl::Seconds(10);
-  std::string daemon;  // This daemon's name.
+  std::string daemon;   // This daemon's name.
+  std::string address;  // The one at which others reach it; empty: where it listens for TCP.
   // Called once, when the coordinator refuses this daemon for a reason that will not go away. On the links'
   // thread.
   std::function<void(const absl::Status&)> on_refused = [](const absl::Status&) {};

@@ -172,10 +172,12 @@ absl::Status Server::MakePeers(session::Registry::Options& registry) {
     gethostname(name, sizeof(name) - 1);
     address.host = name;
   }
+  std::string told = options_.cluster->address;
+  if (told.empty()) told = rpc::ToString(address);
   peers_ = std::make_unique<PeerLinks>(*options_.cluster,
                                        PeerCredentials{options_.tls_certificate, options_.tls_key,
                                                        options_.tls_client_authority, options_.token},
-                                       options_.version, rpc::ToString(address), registry.epoch, devices_);
+                                       options_.version, told, registry.epoch, devices_);
   registry.add_cluster = [peers = peers_.get()](v1::Welcome& welcome) { peers->AddCluster(welcome); };
   return absl::OkStatus();
 }

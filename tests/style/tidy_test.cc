@@ -122,7 +122,7 @@ RoomList ProgramRooms() {
        {"client/cli/doctor/", "client/cli/print/", "client/cli/*", "client/partition/", "hlod/",
         "common/base/"}},
       {"client/cli/daemon/",
-       {"client/cli/daemon/", "client/cli/print/", "client/cli/*", "hlod/", "common/base/"}},
+       {"client/cli/daemon/", "client/cli/print/", "client/cli/*", "hlod/", "common/rpc/", "common/base/"}},
       {"client/cli/module/",
        {"client/cli/module/", "client/cli/print/", "client/cli/*", "client/import/", "client/analysis/",
         "client/partition/", "hlod/", "common/hlo/", "common/base/"}},
@@ -236,6 +236,7 @@ RoomList ServerRooms() {
       {"server/metrics/",
        {"server/metrics/", "server/session/", "server/device/", "common/rpc/", "common/base/", "proto/"}},
       {"server/log/", {"server/log/", "common/base/"}},
+      {"server/launcher/", {"server/launcher/", "common/base/"}},
       {"server/", {"server/", "common/", "proto/"}},
       {"deploy/", {"hlod/"}},
   };
