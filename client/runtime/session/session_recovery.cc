@@ -15,6 +15,7 @@
 #include "client/runtime/session/session.h"
 #include "client/runtime/transfer/arena.h"
 #include "common/base/errors/status.h"
+#include "common/base/text/utf8.h"
 #include "common/rpc/message_size.h"
 #include "common/rpc/wire.h"
 
@@ -77,14 +78,14 @@ v1::Hello MakeHello(const std::string& name, bool local) {
   v1::Hello hello;
   hello.set_version_min(rpc::kVersionMin);
   hello.set_version_max(rpc::kVersionMax);
-  hello.set_client(name);
+  hello.set_client(ValidUtf8(name));
   if (local) hello.set_pid(getpid());
   return hello;
 }
 
 v1::CommandLogHeader HeaderOf(const Session& session) {
   v1::CommandLogHeader header;
-  header.set_client(session.options().name);
+  header.set_client(ValidUtf8(session.options().name));
   header.set_daemon(session.daemon().name);
   header.set_address(session.connector().address());
   header.set_session(session.id());

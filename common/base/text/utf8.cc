@@ -8,6 +8,7 @@ namespace hlod {
 
 std::string ValidUtf8(std::string_view text) {
   using google::protobuf::internal::IsStructurallyValidUTF8;
+  if (IsStructurallyValidUTF8(text.data(), static_cast<int>(text.size()))) return std::string(text);
   std::string valid;
   valid.reserve(text.size());
   while (!text.empty()) {

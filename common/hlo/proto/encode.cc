@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/text/strings.h"
+#include "common/base/text/utf8.h"
 #include "common/hlo/collectives/collective.h"
 #include "common/hlo/names/unique_names.h"
 #include "common/hlo/proto/attributes.h"
@@ -20,7 +21,7 @@ class ModuleEncoder {
   xla::HloModuleProto Run() {
     if (!module_.config.unmodelled.empty() && !proto_.ParseFromString(module_.config.unmodelled))
       proto_.Clear();
-    proto_.set_name(module_.name());
+    proto_.set_name(ValidUtf8(module_.name()));
     int64_t next_id = 1;
     for (ComputationId id = 0; id < module_.computation_count(); ++id) {
       first_ids_.push_back(next_id);
@@ -145,7 +146,7 @@ class ModuleEncoder {
                                                            donor.parameter_index.end());
     }
     for (const auto& [key, value] : module_.config.frontend_attributes) {
-      (*proto_.mutable_frontend_attributes()->mutable_map())[key] = value;
+      (*proto_.mutable_frontend_attributes()->mutable_map())[ValidUtf8(key)] = ValidUtf8(value);
     }
   }
 

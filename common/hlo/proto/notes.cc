@@ -3,6 +3,7 @@
 
 #include "common/hlo/proto/notes.h"
 #include "common/base/errors/status.h"
+#include "common/base/text/utf8.h"
 #include "common/hlo/proto/attributes.h"
 #include "common/hlo/proto/residue.h"
 
@@ -118,13 +119,13 @@ void EncodeNotes(const Notes& notes, Proto* proto) {
   if (!notes.unmodelled.empty() && !proto->ParseFromString(notes.unmodelled)) proto->Clear();
   if (notes.metadata != Metadata()) {
     auto& metadata = *proto->mutable_metadata();
-    metadata.set_op_type(notes.metadata.op_type);
-    metadata.set_op_name(notes.metadata.op_name);
-    metadata.set_source_file(notes.metadata.source_file);
+    metadata.set_op_type(ValidUtf8(notes.metadata.op_type));
+    metadata.set_op_name(ValidUtf8(notes.metadata.op_name));
+    metadata.set_source_file(ValidUtf8(notes.metadata.source_file));
     metadata.set_source_line(notes.metadata.source_line);
   }
   for (const auto& [key, value] : notes.frontend_attributes) {
-    (*proto->mutable_frontend_attributes()->mutable_map())[key] = value;
+    (*proto->mutable_frontend_attributes()->mutable_map())[ValidUtf8(key)] = ValidUtf8(value);
   }
   if (!notes.backend_config.empty()) proto->set_backend_config(notes.backend_config);
   if (!notes.sharding.empty() && !proto->mutable_sharding()->ParseFromString(notes.sharding))

@@ -55,6 +55,22 @@ constexpr auto kUnimplemented = absl::StatusCode::kUnimplemented;
 
 const std::string kParameter0 = Op("x", "parameter", 1, F32("dimensions: 8"));
 
+// A folder may be named in Latin-1. Protobuf refuses a whole message for one such byte.
+TEST(CodecText, BytesThatAreNotUtf8AreEscaped) {
+  auto module = Decode(Main(kParameter0, 1));
+  ASSERT_TRUE(module.ok()) << module.status();
+  Computation& main = (*module)->entry();
+  main.mutable_notes(0).metadata.source_file = "caf\xe9.cc";
+  main.mutable_notes(0).metadata.op_name = "\xc3\xa9\xff";
+  main.mutable_notes(0).frontend_attributes["\xfe"] = "\xfd";
+  xla::HloModuleProto read;
+  ASSERT_TRUE(read.ParseFromString(ToProto(**module).SerializeAsString()));
+  const xla::HloInstructionProto& x = read.computations(0).instructions(0);
+  EXPECT_EQ(x.metadata().source_file(), "caf\\xe9.cc");
+  EXPECT_EQ(x.metadata().op_name(), "\xc3\xa9\\xff");
+  EXPECT_EQ(x.frontend_attributes().map().at("\\xfe"), "\\xfd");
+}
+
 TEST(CodecIds, OnlyTheLowHalfOfAnInstructionIdCounts) {
   const int64_t high = int64_t{7} << 32;
   const auto module =
