@@ -211,6 +211,10 @@ Tensor Div(const Operand& x, const Operand& y, Rounding rounding) {
 
 Tensor Clamp(const Operand& x, std::optional<Operand> min, std::optional<Operand> max) {
   std::vector<Operand> operands = {x};
+  // A number that became an Operand inside of std::optional has a line of that header, not the caller's.
+  for (std::optional<Operand>* const bound : {&min, &max}) {
+    if (bound->has_value() && (*bound)->tensor() == nullptr) *bound = Operand((*bound)->scalar(), x.caller());
+  }
   // A fractional bound promotes the result to a floating type; an integer bound must fit x's type.
   for (const std::optional<Operand>& bound : {min, max}) {
     const bool exact = bound.has_value() && bound->tensor() == nullptr && lazy::AreExact({*bound});

@@ -91,6 +91,7 @@ TEST_F(Refused, NumbersThatDoNotFit) {
     ExpectRefused("does not fit u8", [&] { IndexFill(x, 0, index, 300); });
     ExpectRefused("does not fit u8", [&] { Where(mask, x, 300); });
     ExpectRefused("does not fit u8", [&] { Clamp(x, Operand(0), Operand(300)); });
+    ExpectRefused("clamp (refused_test.cc:", [&] { Clamp(x, 0, 300); });
     ExpectRefused("does not fit u8", [&] { Pad(x, {1, 1}, PadMode::kConstant, 300); });
     ExpectRefused("does not fit u8", [&] { Fill(x, 300); });
     // A negative number passed for an unsigned type wraps around; operands of arithmetic always wrap.
