@@ -28,6 +28,7 @@ std::shared_ptr<Wire> Client::Connect(session::Registry& registry) {
   welcomed_ = false;
   sent_through_ = settled_through_ = 0;
   told_.clear();
+  replied_.clear();
   v1::ClientMessage message;
   v1::Hello& hello = *message.mutable_hello();
   hello.set_version_min(1);
@@ -58,6 +59,7 @@ void Client::Forget() {
   unacknowledged_.clear();
   expected_.clear();
   live_.clear();
+  recent_ = nullptr;
   programs_.clear();
   uploads_.clear();
   downloads_.clear();
@@ -90,8 +92,8 @@ void Client::Act(bool may_make) {
       case 3: MakeFill(); break;
       case 4: MakeProgram(); break;
       case 5:
-      case 6:
-      case 7: MakeExecute(false); break;
+      case 6: MakeExecute(false); break;
+      case 7:
       case 8: MakeExecute(traits_.donates); break;
       case 9: MakeAbstract(); break;
       case 10:
@@ -117,7 +119,7 @@ void Client::Act(bool may_make) {
   if (traits_.cancels && may_make && seed_.OneIn(6) && !unsettled_.empty()) {
     const auto any = std::next(unsettled_.begin(), static_cast<ptrdiff_t>(seed_.Below(unsettled_.size())));
     if (any->first > sent_through_) return;
-    expected_.at(any->first).cancelled = true;
+    cancels_ += !std::exchange(expected_.at(any->first).cancelled, true);
     v1::ClientMessage message;
     message.mutable_cancel()->set_command(any->first);
     wire_->up.Write(message.SerializeAsString());
@@ -177,10 +179,11 @@ void Client::Handle(const v1::ServerMessage& message) {
 void Client::HandleReply(const v1::Reply& reply) {
   const uint64_t command = reply.command();
   if (command == 0 || command > last_command_) return Wrong("a reply to what was not sent");
+  if (!replied_.insert(command).second) Wrong(absl::StrFormat("command %d was replied to twice", command));
   const auto [known, is_new] = replies_.try_emplace(command, reply.SerializeAsString());
   if (!is_new && known->second != reply.SerializeAsString())
     return Wrong(absl::StrFormat("command %d got two different replies", command));
-  if (command > acknowledged_through_) unacknowledged_.insert(command);
+  unacknowledged_.insert(command);  // Also if it comes again: then the acknowledgement was lost.
   Settle(command, &reply);
 }
 
@@ -188,7 +191,14 @@ void Client::Settle(uint64_t id, const v1::Reply* reply) {
   if (unsettled_.erase(id) == 0) return;  // Told again on a new connection.
   Command& command = expected_.at(id);
   command.outcome = reply != nullptr && reply->has_error() ? Outcome::kFailed : Outcome::kSucceeded;
-  if (command.outcome == Outcome::kFailed) command.kind = rpc::FromProto(reply->error()).kind;
+  if (command.outcome == Outcome::kFailed) {
+    command.kind = rpc::FromProto(reply->error()).kind;
+    command.error = reply->error().text();
+    cancelled_ += command.kind == ErrorKind::kCancelled;
+  } else {
+    if (command.donates != nullptr) command.donates->consumed = true;
+    if (command.frees != nullptr) command.frees->freed = true;
+  }
   for (const NodePtr& node : command.defines) node->outcome = command.outcome;
   if (command.compiles != nullptr) command.compiles->outcome = command.outcome;
   if (command.outcome == Outcome::kFailed) uploads_.erase(id);
@@ -223,6 +233,8 @@ void Client::MoveBulk(session::Registry& registry) {
                             static_cast<size_t>((*kept)->bytes.bytes));
     if (bytes != Bytes(expected_.at(command).reads->value)) Wrong("a stream brought other values");
     (*session)->transfers().CountDownload(**kept);
+    // Another stream fetches them, too.
+    if (seed_.OneIn(3)) (*session)->transfers().CountDownload(**kept);
     downloads_.erase(command);
     return;
   }
@@ -279,6 +291,11 @@ NodePtr Client::NewNode(std::vector<float> value) {
 
 NodePtr Client::AnyNode() { return live_.empty() ? nullptr : live_[seed_.Below(live_.size())]; }
 
+NodePtr Client::NodeToDonate() {
+  const bool lives = std::find(live_.begin(), live_.end(), recent_) != live_.end();
+  return lives && !seed_.OneIn(3) ? recent_ : AnyNode();
+}
+
 void Client::MakeUpload() {
   if (live_.size() >= kLiveMax) return MakeFree();
   std::vector<float> values(traits_.elements);
@@ -289,8 +306,12 @@ void Client::MakeUpload() {
                                  : UploadOf(values, node->handle, ShapeOf(traits_.elements));
   message.mutable_upload()->set_device(0);
   const std::string bytes = Bytes(values);
+  int64_t staged = static_cast<int64_t>(bytes.size());
+  for (const auto& [other, bulk] : uploads_) staged += static_cast<int64_t>(bulk.bytes.size());
   const uint64_t id = Add(message, {.what = "an upload",
                                     .defines = {node},
+                                    .may_exceed_staging = staged > traits_.staging_bytes_max,
+                                    .may_be_late = streamed,
                                     .may_lack_memory = true,
                                     .upload_bytes = static_cast<int64_t>(bytes.size())});
   if (streamed) uploads_[id].bytes = bytes;
@@ -341,12 +362,15 @@ void Client::MakeProgram() {
 }
 
 void Client::MakeExecute(bool donate) {
-  const NodePtr a = AnyNode(), b = AnyNode();
+  const NodePtr a = donate ? NodeToDonate() : AnyNode();
+  // The latest buffer is likely to be pending.
+  const NodePtr b = live_.empty() || seed_.OneIn(2) ? AnyNode() : live_.back();
   if (a == nullptr || programs_.empty() || live_.size() + 2 > kLiveMax || a->placeholder || b->placeholder)
     return MakeFree();
   const std::shared_ptr<Program> program = programs_[seed_.Below(programs_.size())];
   donate = donate && a != b;
   if (donate) std::erase(live_, a);
+  recent_ = donate ? b : a;
   std::vector<std::vector<float>> results = program->Evaluate(a->value, b->value);
   const NodePtr first = NewNode(std::move(results[0])), second = NewNode(std::move(results[1]));
   v1::Command message = ExecuteOf(program->handle, {a->handle, b->handle}, {first->handle, second->handle});
@@ -358,6 +382,22 @@ void Client::MakeExecute(bool donate) {
                 .donates = donate ? a : nullptr,
                 .may_lack_memory = true,
                 .executes = true});
+  if (donate && seed_.OneIn(2)) UseDonated(a);
+}
+
+void Client::UseDonated(const NodePtr& node) {
+  if (seed_.OneIn(2)) {
+    Add(FreeOf({node->handle}), {.what = "a free of a donated buffer",
+                                 .frees = node,
+                                 .perhaps_consumed = node,
+                                 .may_lack_memory = true});
+    return;
+  }
+  Add(DownloadOf(node->handle), {.what = "a download of a donated buffer",
+                                 .uses = {node},
+                                 .reads = node,
+                                 .perhaps_consumed = node,
+                                 .may_lack_memory = true});
 }
 
 void Client::MakeAbstract() {
@@ -387,6 +427,7 @@ void Client::MakeAbstract() {
 void Client::MakeDownload() {
   const NodePtr node = AnyNode();
   if (node == nullptr) return;
+  recent_ = node;
   v1::Command message = DownloadOf(node->handle);
   if (traits_.streams && seed_.OneIn(3)) message.mutable_download()->set_stream(true);
   Add(message, {.what = "a download",
@@ -433,14 +474,18 @@ Client::Counts Client::counts() const {
     const bool real = node != nullptr && !node->placeholder && node->outcome == Outcome::kSucceeded;
     return real ? static_cast<int64_t>(node->value.size() * sizeof(float)) : 0;
   };
-  for (const NodePtr& node : live_) counts.buffer_bytes += bytes_of(node);
+  std::set<NodePtr> there(live_.begin(), live_.end());
   for (const auto& [id, command] : expected_) {
-    if (command.outcome != Outcome::kSucceeded) {  // The buffer is still there.
-      counts.buffer_bytes += bytes_of(command.donates) + bytes_of(command.frees);
+    if (command.outcome != Outcome::kSucceeded) {  // The buffer may still be there.
+      there.insert(command.donates);
+      there.insert(command.frees);
       continue;
     }
     counts.uploaded += command.upload_bytes;
     counts.executes += command.executes;
+  }
+  for (const NodePtr& node : there) {
+    if (node != nullptr && !node->consumed && !node->freed) counts.buffer_bytes += bytes_of(node);
   }
   return counts;
 }

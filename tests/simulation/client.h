@@ -23,6 +23,7 @@ struct Traits {
   int64_t in_flight_max = 0;  // The daemon's limit; a client stays below it.
   bool cancels = false, frees = true, donates = true, placeholders = true, streams = true;
   size_t devices = 1;
+  int64_t staging_bytes_max = 0;  // The daemon's limit.
 };
 
 class Client : public session::CommandsOf {
@@ -67,12 +68,18 @@ class Client : public session::CommandsOf {
     int64_t buffer_bytes = 0;  // The bytes of all buffers that have handles.
   };
   Counts counts() const;
+  // The commands whose cancellation the daemon was asked for in this client's sessions, and those of them
+  // that were cancelled.
+  int64_t cancels() const { return cancels_; }
+  int64_t cancelled() const { return cancelled_; }
   void FreeAll();
 
  private:
   uint64_t Add(v1::Command message, Command expected);
   NodePtr NewNode(std::vector<float> value);
   NodePtr AnyNode();
+  // Returns a buffer, often the one that was read last: its readers may still wait.
+  NodePtr NodeToDonate();
   void MakeUpload();
   void MakePlaceholder();
   void MakeFill();
@@ -80,6 +87,8 @@ class Client : public session::CommandsOf {
   void MakeExecute(bool donate);
   void MakeAbstract();
   void MakeDownload();
+  // Reads or frees a buffer that was donated by an earlier command.
+  void UseDonated(const NodePtr& node);
   void MakeCopy();
   void MakeFree();
   void Handle(const v1::ServerMessage& message);
@@ -107,8 +116,10 @@ class Client : public session::CommandsOf {
   uint64_t acknowledged_through_ = 0;
   std::set<uint64_t> unacknowledged_;  // Commands that are settled and not acknowledged.
   std::set<uint64_t> told_;            // Named in `settled` on this connection.
+  std::set<uint64_t> replied_;         // Replied to on this connection.
   std::map<uint64_t, Command> expected_;
   std::vector<NodePtr> live_;
+  NodePtr recent_;  // A buffer that an execute or a download has just read.
   std::vector<std::shared_ptr<Program>> programs_;
   // Uploads whose bytes go beside the stream, with these bytes; and downloads.
   struct Bulk {
@@ -120,6 +131,7 @@ class Client : public session::CommandsOf {
   std::set<uint64_t> downloads_;             // Announced, and not fetched.
   std::map<uint64_t, std::string> replies_;  // Every reply, which must be the same each time it comes.
   int64_t read_bytes_ = 0;
+  int64_t cancels_ = 0, cancelled_ = 0;
 };
 
 }  // namespace hlod::simulation

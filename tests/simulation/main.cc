@@ -9,12 +9,16 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
 
 #include "tests/simulation/world.h"
 
 namespace hlod::simulation {
 namespace {
+
+// The number of commands whose cancellation shows whether cancels work.
+constexpr int64_t kCancels = 500;
 
 struct Arguments {
   uint64_t from = 1, to = 100;
@@ -88,7 +92,7 @@ int PlayOne(const Arguments& arguments) {
 
 int PlayMany(const Arguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
-  int64_t steps = 0, seeds = 0;
+  int64_t steps = 0, seeds = 0, cancels = 0, cancelled = 0;
   for (uint64_t seed = arguments.from; arguments.seconds > 0 || seed <= arguments.to; ++seed) {
     const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (arguments.seconds > 0 && passed > arguments.seconds) break;
@@ -96,6 +100,16 @@ int PlayMany(const Arguments& arguments) {
     const std::string wrong = world.Play();
     steps += world.steps();
     ++seeds;
+    for (const std::unique_ptr<Client>& client : world.clients()) {
+      cancels += client->cancels();
+      cancelled += client->cancelled();
+    }
+    // One cancel may come too late, but not all of them.
+    if (cancels >= kCancels && cancelled == 0) {
+      std::printf("seeds to %llu: of %lld cancelled commands, none failed with the kind cancelled\n",
+                  static_cast<unsigned long long>(seed), static_cast<long long>(cancels));
+      return 1;
+    }
     if (wrong.empty()) continue;
     Report(seed, arguments.steps, wrong);
     return 1;

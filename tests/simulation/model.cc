@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/evaluator/evaluator.h"
@@ -70,9 +71,12 @@ std::shared_ptr<Program> MakeProgram(Seed& seed, size_t elements, bool in_place)
 
 std::string Judge(const Command& command) {
   bool must_fail = command.program != nullptr && command.program->outcome == Outcome::kFailed;
+  const bool consumed = command.perhaps_consumed != nullptr && command.perhaps_consumed->consumed;
+  must_fail = must_fail || consumed;
   for (const NodePtr& node : command.uses) must_fail = must_fail || node->outcome == Outcome::kFailed;
   if (command.outcome == Outcome::kUnknown) return absl::StrCat(command.what, " is not answered");
   if (command.outcome == Outcome::kSucceeded) {
+    if (consumed) return absl::StrCat(command.what, " succeeded, though its buffer was donated before");
     if (must_fail) return absl::StrCat(command.what, " succeeded, though what it uses has failed");
     if (command.reads_placeholder) return absl::StrCat(command.what, " read a placeholder");
     return "";
@@ -83,6 +87,11 @@ std::string Judge(const Command& command) {
   if (command.frees_program != nullptr && command.frees_program->outcome == Outcome::kFailed) return "";
   if (command.reads_placeholder && command.kind == ErrorKind::kPlaceholder) return "";
   if (command.cancelled && command.kind == ErrorKind::kCancelled) return "";
+  if (command.may_be_late && command.kind == ErrorKind::kPending) return "";
+  if (command.upload_bytes > 0 && !command.may_exceed_staging &&
+      absl::StrContains(command.error, "the limit staging_bytes_max")) {
+    return absl::StrCat(command.what, " was refused for bytes of uploads that have ended: ", command.error);
+  }
   if (command.may_lack_memory && (command.kind == ErrorKind::kNoMemory || command.kind == ErrorKind::kLimit))
     return "";
   return absl::StrFormat("%s failed with the kind %s, without a reason", command.what, Name(command.kind));

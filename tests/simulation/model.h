@@ -25,6 +25,8 @@ struct Node {
   bool placeholder = false;
   bool filled = false;       // It was a placeholder; it still is one if its fill failed.
   std::vector<float> value;  // Empty for a placeholder.
+  bool consumed = false;     // An execute to which it was donated has succeeded.
+  bool freed = false;        // A free of it has succeeded.
   Outcome outcome = Outcome::kUnknown;
 };
 using NodePtr = std::shared_ptr<Node>;
@@ -54,12 +56,18 @@ struct Command {
   NodePtr reads;                   // A download: the value is that of this node.
   bool reads_placeholder = false;  // It must fail with the kind placeholder, unless something else failed.
   NodePtr donates, frees;          // The buffer that is gone if it succeeds.
+  // The buffer of which the fate is known when all earlier commands are: if an execute before has consumed
+  // it, this command must fail with the kind donated.
+  NodePtr perhaps_consumed;
+  bool may_exceed_staging = false;  // Unfinished uploads before it may use up staging_bytes_max.
+  bool may_be_late = false;         // The clock may leap beyond upload_wait_us before its bytes come.
   bool may_lack_memory = false;
   bool cancelled = false;    // The client has asked for its cancellation.
   int64_t upload_bytes = 0;  // Counted from host to device if it succeeds.
   bool executes = false;     // Counted as an execute if it succeeds.
   Outcome outcome = Outcome::kUnknown;
   ErrorKind kind = ErrorKind::kNone;
+  std::string error;
 };
 
 // Returns what is wrong with a command's outcome, once those of all earlier commands are known; empty when

@@ -21,6 +21,10 @@ World::World(const WorldOptions& options) : options_(options), seed_(options.see
   traits_.in_flight_max = limits_.commands_in_flight_max > 64 ? 48 : limits_.commands_in_flight_max + 2;
   if (seed_.OneIn(4)) limits_.handles_per_session_max = 10;
   if (seed_.OneIn(4)) limits_.reasons_kept = 4;
+  // Room for four uploads; programs and executes that wait have as much.
+  if (traits_.elements > 4 && seed_.OneIn(3))
+    limits_.staging_bytes_max = static_cast<int64_t>(4 * traits_.elements * sizeof(float));
+  traits_.staging_bytes_max = limits_.staging_bytes_max;
   StartDaemon();
   const size_t clients = 1 + seed_.Below(4);
   for (size_t i = 0; i < clients; ++i)
@@ -48,6 +52,7 @@ void World::StartDaemon() {
   devices_ = device::Devices::Create(options, clock_).value();
   registry_ = std::make_unique<session::Registry>(
       *devices_, processes_, session::Registry::Options{.epoch = ++epoch_, .daemon = "simulated"});
+  detached_since_.clear();
 }
 
 // -----------------------------------------------------------------------------------------------------------
@@ -273,6 +278,25 @@ void World::Check() {
   if (devices_->side_memory().used_bytes() < 0) Wrong("side memory is negative");
   for (const std::unique_ptr<Client>& client : clients_) {
     if (!client->wrong().empty()) Wrong(client->wrong());
+  }
+  CheckEnds();
+}
+
+// No client says goodbye: a session ends only when its client did not come back for the grace period.
+void World::CheckEnds() {
+  std::map<uint64_t, std::optional<absl::Time>> before;
+  before.swap(detached_since_);
+  for (const std::shared_ptr<session::Session>& session : registry_->List()) {
+    const session::Answers& answers = session->answers();
+    detached_since_[session->identity().id] = answers.connected() ? std::nullopt : answers.detached_since();
+    before.erase(session->identity().id);
+  }
+  for (const auto& [id, since] : before) {
+    if (!since.has_value()) {
+      Wrong(absl::StrFormat("session %d ended although it had a connection", id));
+    } else if (*since + absl::Microseconds(limits_.grace_us) > clock_.Now()) {
+      Wrong(absl::StrFormat("session %d ended before the grace period was over", id));
+    }
   }
 }
 

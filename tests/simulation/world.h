@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,7 @@ class World {
   // A hash of all that happened.
   uint64_t trace_hash() const { return trace_hash_; }
   int64_t steps() const { return steps_; }
+  const std::vector<std::unique_ptr<Client>>& clients() const { return clients_; }
   // The number of commands that were answered, by whether they succeeded.
   const std::vector<std::string>& trace() const { return trace_; }
 
@@ -48,6 +51,7 @@ class World {
   void Log(const std::string& what);
   // Checks what must hold at any moment, and what must hold when nothing is under way.
   void Check();
+  void CheckEnds();
   void CheckQuiet();
   void CheckAccount(session::Session& session, const Client& client);
   void Wrong(const std::string& what) {
@@ -65,6 +69,9 @@ class World {
   session::FakeProcesses processes_;
   std::unique_ptr<device::Devices> devices_;
   std::unique_ptr<session::Registry> registry_;
+  // By session of this daemon, the time since which it has been without a connection; nullopt while it has
+  // one.
+  std::map<uint64_t, std::optional<absl::Time>> detached_since_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::vector<std::shared_ptr<Wire>> wires_;  // The ones that the daemon knows.
   int64_t steps_ = 0;

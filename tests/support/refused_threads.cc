@@ -1,6 +1,6 @@
-// A library that a test loads into a daemon (LD_PRELOAD): while the file $HLOD_TEST_NO_THREADS exists, the
-// process gets no thread. A limit of the system (RLIMIT_NPROC) would not apply to root, and would count the
-// user's other processes.
+// A library that a test loads into a daemon (LD_PRELOAD), or links: while the file $HLOD_TEST_NO_THREADS
+// exists, the process gets no thread. A limit of the system (RLIMIT_NPROC) would not apply to root, and would
+// count the user's other processes.
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
