@@ -2,6 +2,7 @@
 // events.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -27,12 +28,13 @@ class FakePipe : public Pipe {
     for (const std::shared_ptr<const std::string>& part : parts) bytes += *part;
     v1::ClientMessage message;
     message.ParseFromString(bytes);
-    Push({.kind = PipeEvent::Kind::kWritten});
+    if (!writes_at_once) Push({.kind = PipeEvent::Kind::kWritten});
     handler_(message, *this);
-    return false;
+    return writes_at_once;
   }
   PipeEvent Poll(absl::Time deadline) override {
     absl::MutexLock lock(&mu_);
+    ++polls;
     mu_.AwaitWithDeadline(
         absl::Condition(+[](std::deque<PipeEvent>* events) { return !events->empty(); }, &events_), deadline);
     if (events_.empty()) return {};
@@ -44,6 +46,8 @@ class FakePipe : public Pipe {
   void Cancel() override { End(absl::CancelledError("cancelled")); }
 
   bool stalled = false;  // Writes do not complete, because the daemon does not read.
+  bool writes_at_once = false;  // Writes end before StartWrite returns, without an event.
+  std::atomic<int> polls{0};    // The number of calls of Poll.
 
   void Push(PipeEvent event) {
     absl::MutexLock lock(&mu_);
