@@ -147,7 +147,7 @@ void AddListening(Keys& keys) {
   keys.push_back(
       {"ring",
        "Messages of clients on this host through shared memory: on (for clients of this daemon's user), all "
-       "(of every user), off",
+       "(of every user), off; first, which is for clients, means on",
        "$HLOD_RING, else on", false, [](Config& config, std::string_view value) {
          RETURN_IF_ERROR(rpc::ParseRingUse(value).status());
          config.ring = std::string(value);

@@ -265,7 +265,7 @@ class SessionHandler : public CallHandler, private session::RingEvents {
   bool reads_done_ ABSL_GUARDED_BY(ring_mu_) = false;
   bool over_ ABSL_GUARDED_BY(ring_mu_) = false;                     // True when the call is done.
   std::optional<grpc::ByteBuffer> held_ ABSL_GUARDED_BY(ring_mu_);  // Came while in_ring_.
-  std::unique_ptr<session::RingMemory> ring_;                       // Set and reset with ring_thread_.
+  std::unique_ptr<session::RingMemory> ring_;  // Set before ring_thread_, and reset after it.
   std::unique_ptr<session::RingThread> ring_thread_ ABSL_GUARDED_BY(ring_mu_);  // Null without a ring.
 };
 
