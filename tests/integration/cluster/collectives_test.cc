@@ -227,6 +227,36 @@ ENTRY e {
                            Uneven(8, 64));
 }
 
+// Two steps of one name, over groups of other daemons: no daemon takes one for the other's next iteration.
+TEST(CollectivesOverDaemonsControlFlow, StepsOfOneNameDoNotMeet) {
+  ExpectTheBitsOfOneDaemon("HloModule twice, replica_count=8\n" + std::string(kAddFloats) + R"(
+cond {
+  t = (s32[], f32[64]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  three = s32[] constant(3)
+  ROOT c = pred[] compare(i, three), direction=LT
+}
+body {
+  t = (s32[], f32[64]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  x = f32[64] get-tuple-element(t), index=1
+  sum = f32[64] all-reduce(x), replica_groups={{0,4},{1,5},{2,6},{3,7}}, to_apply=add
+  one = s32[] constant(1)
+  n = s32[] add(i, one)
+  ROOT r = (s32[], f32[64]) tuple(n, sum)
+}
+ENTRY e {
+  x = f32[64] parameter(0)
+  sum = f32[64] all-reduce(x), replica_groups={{0,1},{2,3},{4,5},{6,7}}, to_apply=add
+  zero = s32[] constant(0)
+  t = (s32[], f32[64]) tuple(zero, sum)
+  w = (s32[], f32[64]) while(t), condition=cond, body=body
+  ROOT y = f32[64] get-tuple-element(w), index=1
+}
+)",
+                           Uneven(8, 64));
+}
+
 // Ten steps of a linear regression whose batch is divided among 8 participants: each step takes the weights
 // of the one before, in their memory.
 TEST(CollectivesOverDaemonsTraining, DataParallelStepsHaveTheBitsOfOneDaemon) {

@@ -99,6 +99,38 @@ TEST_F(Launches, AChainOfLaunchesRunsInOrder) {
   ExpectNoMemoryUsed();
 }
 
+// A function of a collective that is called twice: the calls are laid out under one name, and the cache keeps
+// programs with unique names.
+TEST_F(Launches, ADaemonThatLoadsAProgramMeetsOneThatCompiledIt) {
+  const std::string twice = R"(HloModule twice, replica_count=2
+add { p = s32[] parameter(0) q = s32[] parameter(1) ROOT r = s32[] add(p, q) }
+psum { x = s32[2] parameter(0) ROOT s = s32[2] all-reduce(x), replica_groups={{0,1}}, to_apply=add }
+ENTRY e {
+  x = s32[2] parameter(0)
+  y = s32[2] call(x), to_apply=psum
+  z = s32[2] add(y, x)
+  ROOT w = s32[2] call(z), to_apply=psum
+})";
+  const Flags cached = {"--compile-cache", (folder_ / "cache").string(), "--devices", "2"};
+  {
+    const Client client = Must(Start(cached).Connect());
+    EXPECT_OK(client.CompileText(twice).status());
+    EXPECT_OK(client.Sync());
+  }
+  daemons_.clear();
+  Start({"--cluster", "ci", "--cluster-size", "2"});
+  Start(Join() + Flags{"--rank", "1"} + cached);
+  for (const size_t i : {0, 1}) ExpectMembers(i, {0, 1});
+  const Client client = Connect();
+  const std::vector<int> devices = {0, 1};
+  const Execution run =
+      Must(Must(client.CompileText(twice)).Start(Numbers(client, devices), {.devices = devices}));
+  // x is {0, 100} and {1, 100}, y {1, 200}, z {1, 300} and {2, 300}.
+  for (const Buffer& result : run.results)
+    EXPECT_EQ(Must(result.ToLiteral()), Literal::Vector<int32_t>({3, 600}));
+  EXPECT_OK(run.done.Await(kPatience));
+}
+
 // One daemon has no memory for its part. Nothing has happened anywhere: all arguments can be read, although
 // they were donated, and the error says where and why.
 TEST_F(Launches, OneDaemonThatRefusesRefusesAllAndArgumentsSurvive) {

@@ -35,10 +35,11 @@ const Part& PartOf(void* brought) { return *static_cast<const Part*>(brought); }
 
 class CollectiveStep final : public Step {
  public:
-  CollectiveStep(hlo::Instruction instruction, Collective collective, Results results,
+  CollectiveStep(hlo::Instruction instruction, std::string place, Collective collective, Results results,
                  std::unique_ptr<const Plan> plan)
       : Step(StepKind::kMovement, DescribeStep(instruction)),
         what_(absl::StrFormat("%s (%s)", Name(instruction.opcode()), instruction.name())),
+        place_(std::move(place)),
         collective_(std::move(collective)),
         results_(results),
         plan_(std::move(plan)) {
@@ -179,7 +180,7 @@ class CollectiveStep final : public Step {
     }
     std::vector<hlod::Carrier::Exchange> list;
     for (auto& [rank, exchange] : exchanges) list.push_back(std::move(exchange));
-    return elsewhere.carrier->Meet(absl::StrFormat("%s, group %d", what_, group_number), list, stop);
+    return elsewhere.carrier->Meet(absl::StrFormat("%s, group %d", place_, group_number), list, stop);
   }
 
   void Zero(const Part& part) const {
@@ -237,13 +238,25 @@ class CollectiveStep final : public Step {
     return absl::OkStatus();
   }
 
-  const std::string what_;
+  const std::string what_;   // For texts: several instructions may have one name.
+  const std::string place_;  // Where processes meet.
   const Collective collective_;
   const Results results_;
   const std::unique_ptr<const Plan> plan_;  // Null if the results are copies of operands.
   std::vector<int64_t> operand_bytes_, output_bytes_;
   size_t first_result_ = 0, result_count_ = 0;  // Positions among the outputs.
 };
+
+// Returns a name that no other instruction of the module has, and that the module has in all processes. Names
+// of instructions can be equal, and are made unique only where a module is written, for example into the
+// cache.
+std::string PlaceOf(const hlo::Module& module, hlo::Instruction instruction) {
+  hlo::ComputationId computation = 0;
+  while (computation < module.computation_count() &&
+         &module.computation(computation) != &instruction.computation())
+    ++computation;
+  return absl::StrFormat("%s %d.%d", Name(instruction.opcode()), computation, instruction.id());
+}
 
 }  // namespace
 
@@ -258,7 +271,8 @@ absl::StatusOr<std::unique_ptr<Step>> MakeCollectiveStep(const hlo::Module& modu
     results = group.results;
     ASSIGN_OR_RETURN(plan, Compile(*group.module, options));
   }
-  return std::make_unique<CollectiveStep>(instruction, std::move(collective), results, std::move(plan));
+  return std::make_unique<CollectiveStep>(instruction, PlaceOf(module, instruction), std::move(collective),
+                                          results, std::move(plan));
 }
 
 int64_t ReceiveBytes(const Step& step, int participant, absl::FunctionRef<bool(int)> here) {
