@@ -10,7 +10,6 @@
 #include "absl/time/time.h"
 #include "client/runtime/connection/pipe.h"
 #include "common/rpc/ring.h"
-#include "common/rpc/ring_use.h"
 #include "common/rpc/shared_memory.h"
 
 namespace hlod::runtime {

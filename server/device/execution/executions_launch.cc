@@ -6,6 +6,7 @@
 // daemons start, or this part is released, as if nothing had happened, and may be asked again.
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "common/base/errors/error.h"
 #include "common/base/errors/status.h"
 #include "server/device/execution/launched_execute.h"
@@ -69,22 +70,31 @@ void LaunchedExecute::Prepare(Report prepared) {
   uint64_t releases;
   {
     MutexLock lock(&mu_);
-    if (active_ && !attempt_.expired()) {
+    if (HasAttempt()) {
       next_ = std::move(prepared);
       return;
     }
+    beginning_ = true;
     releases = releases_;
   }
   Begin(std::move(prepared), releases);
 }
 
 void LaunchedExecute::Begin(Report prepared, uint64_t releases) {
+  absl::Cleanup not_begun = [this] {  // After an exception.
+    MutexLock lock(&mu_);
+    beginning_ = false;
+  };
   const std::shared_ptr<Execution> execution = execution_.lock();
   const std::shared_ptr<Executions> executions = executions_.lock();
   absl::Status why = MakeError(ErrorKind::kCancelled, "The session has ended.");
   std::shared_ptr<Executions::Participants> attempt;
   if (execution != nullptr && executions != nullptr) attempt = executions->BeginAttempt(execution, why);
-  if (attempt == nullptr) return prepared(why);
+  if (attempt == nullptr) {
+    std::move(not_begun).Cancel();
+    prepared(why);
+    return GoOn();
+  }
   {
     MutexLock lock(&attempt->mu);
     attempt->prepared = std::move(prepared);
@@ -94,6 +104,8 @@ void LaunchedExecute::Begin(Report prepared, uint64_t releases) {
     MutexLock lock(&mu_);
     attempt_ = attempt;
     active_ = true;
+    std::move(not_begun).Cancel();
+    beginning_ = false;
     released = releases_ != releases;
   }
   executions->QueueParticipant(attempt, 0);
@@ -152,7 +164,7 @@ void LaunchedExecute::Cancel(const absl::Status& why) {
 void LaunchedExecute::Refuse(const absl::Status& why) {
   {
     MutexLock lock(&mu_);
-    if (active_ && !attempt_.expired()) {
+    if (HasAttempt()) {
       refused_.Update(why);
       return;
     }
@@ -166,6 +178,12 @@ void LaunchedExecute::OnAttemptOver() {
   const std::shared_ptr<Execution> execution = execution_.lock();
   const std::shared_ptr<Executions> executions = executions_.lock();
   if (execution != nullptr && executions != nullptr) executions->EndAttempt(*execution);
+  GoOn();
+}
+
+void LaunchedExecute::GoOn() {
+  const std::shared_ptr<Execution> execution = execution_.lock();
+  const std::shared_ptr<Executions> executions = executions_.lock();
   Report next;
   absl::Status refused;
   uint64_t releases;
@@ -175,6 +193,8 @@ void LaunchedExecute::OnAttemptOver() {
     next = std::exchange(next_, nullptr);
     refused = refused_;
     releases = releases_;
+    // Until the next attempt is there, a Prepare of the cluster's thread must not begin another.
+    beginning_ = refused.ok() && next != nullptr;
   }
   if (!refused.ok()) {
     if (execution != nullptr && executions != nullptr) executions->Settle(execution, refused);

@@ -27,7 +27,13 @@ class LaunchedExecute final : public LaunchPart, public std::enable_shared_from_
   void OnAttemptOver();
 
  private:
+  // Begins an attempt; `beginning_` is true.
   void Begin(Report prepared, uint64_t releases);
+  // Does what had to wait until there was no attempt.
+  void GoOn();
+  bool HasAttempt() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return beginning_ || (active_ && !attempt_.expired());
+  }
   void ReleaseAttempt(Executions::Participants& attempt);
   std::shared_ptr<Executions::Participants> Attempt();
 
@@ -36,6 +42,7 @@ class LaunchedExecute final : public LaunchPart, public std::enable_shared_from_
   const std::weak_ptr<Executions> executions_;
   const std::weak_ptr<Execution> execution_;
   Mutex mu_;
+  bool beginning_ ABSL_GUARDED_BY(mu_) = false;  // True while a thread makes the attempt.
   bool active_ ABSL_GUARDED_BY(mu_) = false;
   std::weak_ptr<Executions::Participants> attempt_ ABSL_GUARDED_BY(mu_);  // Kept alive by its jobs.
   uint64_t releases_ ABSL_GUARDED_BY(mu_) = 0;

@@ -27,7 +27,11 @@ class PeerHandler : public CallHandler {
 
  private:
   absl::Status Take(grpc::ByteBuffer& bytes) {
-    RETURN_IF_ERROR(CheckPeerMessage(bytes.Length()));
+    if (bytes.Length() > kPeerMessageBytesMax) {
+      return MakeError(ErrorKind::kLimit,
+                       absl::StrFormat("A message between daemons has %d bytes; the limit is %d.",
+                                       bytes.Length(), kPeerMessageBytesMax));
+    }
     v1::PeerMessage message;
     if (!message.ParseFromString(ToString(bytes)))
       return MakeError(ErrorKind::kViolation, "A message between daemons cannot be parsed.");

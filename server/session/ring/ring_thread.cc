@@ -8,7 +8,6 @@
 #include <system_error>
 #include <utility>
 
-#include "common/base/errors/exceptions.h"
 #include "common/base/errors/status.h"
 #include "common/base/system/time_slice.h"
 
@@ -75,7 +74,7 @@ void RingThread::Run() {
     try {
       ReadMessages();
     } catch (const std::exception& e) {
-      status = ExceptionError("A message could not be handled", e);
+      status = MakeError(ErrorKind::kLimit, absl::StrFormat("A message could not be handled: %s.", e.what()));
     }
     {
       MutexLock lock(&mu_);

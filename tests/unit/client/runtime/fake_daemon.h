@@ -2,7 +2,6 @@
 // events.
 #pragma once
 
-#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -28,13 +27,12 @@ class FakePipe : public Pipe {
     for (const std::shared_ptr<const std::string>& part : parts) bytes += *part;
     v1::ClientMessage message;
     message.ParseFromString(bytes);
-    if (!writes_at_once) Push({.kind = PipeEvent::Kind::kWritten});
+    Push({.kind = PipeEvent::Kind::kWritten});
     handler_(message, *this);
-    return writes_at_once;
+    return false;
   }
   PipeEvent Poll(absl::Time deadline) override {
     absl::MutexLock lock(&mu_);
-    ++polls;
     mu_.AwaitWithDeadline(
         absl::Condition(+[](std::deque<PipeEvent>* events) { return !events->empty(); }, &events_), deadline);
     if (events_.empty()) return {};
@@ -46,8 +44,6 @@ class FakePipe : public Pipe {
   void Cancel() override { End(absl::CancelledError("cancelled")); }
 
   bool stalled = false;  // Writes do not complete, because the daemon does not read.
-  bool writes_at_once = false;  // Writes end before StartWrite returns, without an event.
-  std::atomic<int> polls{0};    // The number of calls of Poll.
 
   void Push(PipeEvent event) {
     absl::MutexLock lock(&mu_);
