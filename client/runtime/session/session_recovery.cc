@@ -47,31 +47,30 @@ absl::Status LostSession(const std::string& address, std::string_view why) {
                                    address, why));
 }
 
-// Sends Hello and waits for Welcome.
-absl::StatusOr<v1::Welcome> Handshake(Pipe& pipe, const v1::Hello& hello, absl::Time deadline) {
+// Sends Hello and waits for Welcome. Sets `writing` to true if the write of Hello has not been reported as
+// complete; further messages may come before that, so it does not wait for the report.
+absl::StatusOr<v1::Welcome> Handshake(Pipe& pipe, const v1::Hello& hello, absl::Time deadline,
+                                      bool* writing) {
   v1::ClientMessage message;
   *message.mutable_hello() = hello;
   message.mutable_hello()->set_checksums(pipe.checksums());
-  bool written = pipe.StartWrite({std::make_shared<const std::string>(message.SerializeAsString())});
-  std::optional<v1::Welcome> welcome;
-  while (!written || !welcome.has_value()) {
+  *writing = !pipe.StartWrite({std::make_shared<const std::string>(message.SerializeAsString())});
+  for (;;) {
     PipeEvent event = pipe.Poll(deadline);
     switch (event.kind) {
       case PipeEvent::Kind::kNothing:
         if (absl::Now() >= deadline) return DeadlineExceeded("The daemon did not answer in time.");
         break;
-      case PipeEvent::Kind::kWritten: written = true; break;
+      case PipeEvent::Kind::kWritten: *writing = false; break;
       case PipeEvent::Kind::kRead:
         if (!event.message.has_welcome()) {
           return MakeError(ErrorKind::kViolation, "The daemon's first message is not a Welcome.");
         }
-        welcome = std::move(*event.message.mutable_welcome());
-        break;
+        return std::move(*event.message.mutable_welcome());
       case PipeEvent::Kind::kEnded:
         return event.status.ok() ? Unavailable("The daemon ended the stream.") : event.status;
     }
   }
-  return *std::move(welcome);
 }
 
 v1::Hello MakeHello(const std::string& name, bool local) {
@@ -118,8 +117,9 @@ absl::StatusOr<std::shared_ptr<Pipe>> Session::Connect(absl::Time deadline) {
 
 absl::Status Session::Greet(absl::Time deadline) {
   ASSIGN_OR_RETURN(std::shared_ptr<Pipe> pipe, Connect(deadline));
+  bool writing = false;
   absl::StatusOr<v1::Welcome> welcome =
-      Handshake(*pipe, MakeHello(options_.name, connector_->local()), deadline);
+      Handshake(*pipe, MakeHello(options_.name, connector_->local()), deadline, &writing);
   if (!welcome.ok())
     return connector_->Explain(Annotate(welcome.status(), "connecting to " + connector_->address()));
   ASSIGN_OR_RETURN(daemon_, ReadFacts(*welcome));
@@ -136,6 +136,7 @@ absl::Status Session::Greet(absl::Time deadline) {
   silence_.Restart(absl::Now());
   outbox_.set_commands_per_message_max(daemon_.limits.commands_per_message_max);
   pipe_ = std::move(pipe);
+  writing_ = writing;
   connected_ = true;
   return absl::OkStatus();
 }
@@ -239,7 +240,9 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
 
   mu_.Unlock();
   absl::StatusOr<std::shared_ptr<Pipe>> pipe = Connect(deadline);
-  absl::StatusOr<v1::Welcome> welcome = pipe.ok() ? Handshake(**pipe, hello, deadline) : pipe.status();
+  bool writing = false;
+  absl::StatusOr<v1::Welcome> welcome =
+      pipe.ok() ? Handshake(**pipe, hello, deadline, &writing) : pipe.status();
   mu_.Lock();
 
   if (!welcome.ok()) {
@@ -259,7 +262,7 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
       outbox_.AddCommand(entry.bytes);
   }
   for (const uint64_t command : cancels_) outbox_.AddCancel(command);
-  writing_ = false;
+  writing_ = writing;
   silence_.Restart(absl::Now());
   told_idle_ = false;  // A new stream begins as if its last message had not been quiet.
   connected_ = true;

@@ -27,8 +27,9 @@ class FakePipe : public Pipe {
     for (const std::shared_ptr<const std::string>& part : parts) bytes += *part;
     v1::ClientMessage message;
     message.ParseFromString(bytes);
-    Push({.kind = PipeEvent::Kind::kWritten});
+    if (!reports_late) Push({.kind = PipeEvent::Kind::kWritten});
     handler_(message, *this);
+    if (reports_late) Push({.kind = PipeEvent::Kind::kWritten});
     return false;
   }
   PipeEvent Poll(absl::Time deadline) override {
@@ -43,6 +44,7 @@ class FakePipe : public Pipe {
   void FinishWrites() override {}
   void Cancel() override { End(absl::CancelledError("cancelled")); }
 
+  bool reports_late = false;  // The answers to a message come before the report that it was written.
   bool stalled = false;  // Writes do not complete, because the daemon does not read.
 
   void Push(PipeEvent event) {
@@ -72,6 +74,7 @@ struct FakeDaemon {
   std::map<std::string, int64_t> limits;
   v1::Arena arena;  // Offered to the client when its size is not 0.
   bool may_stall = false;
+  bool reports_late = false;  // See FakePipe; then an empty message follows each Welcome.
   std::function<absl::Status()> accept = [] { return absl::OkStatus(); };
   // Called for each command. The default settles it.
   std::function<void(const v1::Command&, FakePipe&)> on_command = Settle;
@@ -140,6 +143,7 @@ struct FakeDaemon {
     }
     if (arena.bytes() > 0) *welcome.mutable_arena() = arena;
     on.Answer(std::move(answer));
+    if (reports_late) on.Answer({});
   }
   std::vector<v1::Command> commands() const {
     std::vector<v1::Command> found;
@@ -161,6 +165,7 @@ class FakeConnector : public Connector {
   absl::StatusOr<std::shared_ptr<Pipe>> Connect(absl::Time) override {
     const auto pipe = std::make_shared<FakePipe>(
         [daemon = daemon_](const v1::ClientMessage& message, FakePipe& on) { daemon->Handle(message, on); });
+    pipe->reports_late = daemon_->reports_late;
     if (absl::Status status = daemon_->Accept(pipe); !status.ok()) return status;
     return std::shared_ptr<Pipe>(pipe);
   }

@@ -74,6 +74,12 @@ TEST_F(Recovery, AStreamThatIsResetIsResumed) {
   ExpectResumedAfter(absl::ResourceExhaustedError("Received RST_STREAM with error code 11"));
 }
 
+// The daemon's replies follow its Welcome, and the transport may report later that the Hello was written.
+TEST_F(Recovery, MessagesMayComeBeforeTheReportThatTheHelloWasWritten) {
+  daemon_->reports_late = true;
+  ExpectResumedAfter(absl::UnavailableError("cut"));
+}
+
 TEST_F(Recovery, ACorruptedStreamIsResumed) {
   ExpectResumedAfter(absl::DataLossError("A message does not have its checksum."));
 }
