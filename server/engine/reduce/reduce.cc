@@ -177,23 +177,6 @@ struct RowsKernel {
   }
 };
 
-// The functions of one reducer for one element type. The step is compiled once for all of them: partial
-// results are in memory whose type only these functions know.
-struct ReduceFunctions {
-  int64_t element_bytes, total_bytes;
-  // Sets totals to the identity.
-  void (*begin)(std::byte* totals, int64_t count);
-  // Joins `count` dense elements into one total.
-  void (*run)(const std::byte* elements, int64_t count, std::byte* total);
-  // Joins element i of each row into total i, for i < count.
-  void (*rows)(const std::byte* const* rows, int64_t row_count, int64_t count, std::byte* totals);
-  void (*join)(std::byte* totals, const std::byte* others, int64_t count);
-  // Stores the totals joined with the initial value.
-  void (*finish)(const std::byte* totals, int64_t count, const std::byte* init, std::byte* out);
-};
-
-constexpr int64_t kTotalBytesMax = 16;
-
 template <typename Op>
 struct ReduceFunctionsOf {
   using Element = typename Op::Element;
@@ -353,6 +336,12 @@ ReduceWalk MakeReduceWalk(const hlo::Shape& operand, absl::Span<const int64_t> d
   return walk;
 }
 
+const ReduceFunctions* ReduceFunctionsFor(ScalarReducer reducer, hlo::PrimitiveType type) {
+  const ReduceFunctions* functions = nullptr;
+  VisitReducer(reducer, type, [&]<typename Op>() { functions = &ReduceFunctionsOf<Op>::kFunctions; });
+  return functions;
+}
+
 MaybeStep MakeReduceStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
   if (instruction.opcode() != hlo::kReduce || !AllStatic(instruction)) return nullptr;
   MaybeStep step;
@@ -360,10 +349,11 @@ MaybeStep MakeReduceStep(const hlo::Module& module, hlo::Instruction instruction
     const hlo::PrimitiveType type = instruction.operand(0).shape().type;
     const ScalarReducer reducer = RecogniseReducer(module.computation(instruction.called()[0]));
     if (instruction.shape().type == type && instruction.operand(1).shape().type == type) {
-      VisitReducer(reducer, type, [&]<typename Op>() {
-        step = std::make_unique<ReduceStep>(instruction, ReduceFunctionsOf<Op>::kFunctions);
-      });
+      const ReduceFunctions* const functions = ReduceFunctionsFor(reducer, type);
+      if (functions != nullptr) step = std::make_unique<ReduceStep>(instruction, *functions);
     }
+  } else {
+    step = MakeArgReduceStep(module, instruction, threads);
   }
   return step != nullptr ? std::move(step) : MakeGeneralReduceStep(module, instruction, threads);
 }

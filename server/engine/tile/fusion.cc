@@ -16,6 +16,7 @@
 #include "server/engine/run/step_util.h"
 #include "server/engine/tile/program.h"
 #include "server/engine/tile/reduce_pattern.h"
+#include "server/engine/tile/reducer.h"
 #include "server/engine/tile/row_chains.h"
 
 namespace hlod::engine {
@@ -47,7 +48,7 @@ std::vector<int32_t> GroupOfEach(const hlo::Computation& computation,
 template <typename Read>
 void WalkNeeded(const hlo::Computation& computation, const std::vector<bool>& live,
                 const std::vector<bool>& effects, const std::vector<FusionGroup>& groups,
-                const std::vector<int32_t>& group_of, Read read) {
+                const std::vector<int32_t>& group_of, const std::vector<bool>& arg_reduces, Read read) {
   std::vector<bool> seen(computation.size() + groups.size(), false);
   std::vector<NodeId> work;
   const auto need = [&](NodeId id) {
@@ -68,19 +69,45 @@ void WalkNeeded(const hlo::Computation& computation, const std::vector<bool>& li
     if (group_of[id] >= 0) {
       for (NodeId input : groups[group_of[id]].inputs) need(input);
     } else {
-      for (NodeId operand : computation[id].operands()) need(operand);
+      const absl::Span<const NodeId> operands = computation[id].operands();
+      for (size_t k = 0; k < operands.size(); ++k) {
+        if (k != kPlacesOperand || !arg_reduces[id]) need(operands[k]);
+      }
     }
   }
+}
+
+// Returns the inputs of a group: the bases of views, without values that are computed inside and scalar
+// constants.
+template <typename IsInside>
+std::vector<NodeId> InputsOf(const hlo::Computation& computation, const std::vector<NodeId>& nodes,
+                             IsInside is_inside) {
+  std::vector<NodeId> inputs;
+  absl::flat_hash_set<NodeId> seen;
+  for (NodeId id : nodes) {
+    const hlo::Instruction instruction = computation[id];
+    const bool reduces = instruction.opcode() == hlo::kReduce;
+    const int64_t count = Elements(reduces ? instruction.operand(0).shape() : instruction.shape());
+    for (NodeId operand : instruction.operands()) {
+      const View view = ResolveView(computation, operand, count);
+      if (view.is_iota || is_inside(view.base)) continue;
+      const hlo::Instruction base = computation[view.base];
+      if (base.opcode() == hlo::kConstant && base.literal().element_count() == 1) continue;
+      if (seen.insert(view.base).second) inputs.push_back(view.base);
+    }
+  }
+  return inputs;
 }
 
 class Partition {
  public:
   Partition(const hlo::Module& module, const hlo::Computation& computation, const std::vector<bool>& live,
-            const std::vector<bool>& effects)
+            const std::vector<bool>& effects, const std::vector<bool>& arg_reduces)
       : module_(module),
         computation_(computation),
         live_(live),
         effects_(effects),
+        arg_reduces_(arg_reduces),
         level_(computation.size(), 0),
         fused_(computation.size(), false),
         group_(computation.size()),
@@ -179,25 +206,14 @@ class Partition {
       groups[it->second].nodes.push_back(id);
     }
     const std::vector<int32_t> group_of = GroupOfEach(computation_, groups);
-    // The inputs are the bases of views, without values that are computed inside and scalar constants.
     for (size_t g = 0; g < groups.size(); ++g) {
-      absl::flat_hash_set<NodeId> seen;
-      for (NodeId id : groups[g].nodes) {
-        const hlo::Instruction instruction = computation_[id];
-        const int64_t count =
-            IsReduce(id) ? Elements(instruction.operand(0).shape()) : Elements(instruction.shape());
-        for (NodeId operand : instruction.operands()) {
-          const View view = ResolveView(computation_, operand, count);
-          if (view.is_iota || group_of[view.base] == static_cast<int32_t>(g)) continue;
-          const hlo::Instruction base = computation_[view.base];
-          if (base.opcode() == hlo::kConstant && base.literal().element_count() == 1) continue;
-          if (seen.insert(view.base).second) groups[g].inputs.push_back(view.base);
-        }
-      }
+      groups[g].inputs = InputsOf(computation_, groups[g].nodes,
+                                  [&](NodeId base) { return group_of[base] == static_cast<int32_t>(g); });
     }
     // The outputs are the values that are read by a unit outside.
     std::vector<bool> is_output(computation_.size(), false);
-    WalkNeeded(computation_, live_, effects_, groups, group_of, [&](NodeId id) { is_output[id] = true; });
+    WalkNeeded(computation_, live_, effects_, groups, group_of, arg_reduces_,
+               [&](NodeId id) { is_output[id] = true; });
     for (FusionGroup& group : groups) {
       for (NodeId id : group.nodes) {
         if (is_output[id]) group.outputs.push_back(id);
@@ -212,6 +228,7 @@ class Partition {
   const hlo::Computation& computation_;
   const std::vector<bool>& live_;
   const std::vector<bool>& effects_;
+  const std::vector<bool>& arg_reduces_;
   std::vector<int> level_;
   std::vector<bool> fused_;
   std::vector<NodeId> group_;                           // Union-find; the root of a set is its last node.
@@ -223,11 +240,12 @@ class Partition {
 
 std::vector<FusionGroup> PlanFusion(const hlo::Module& module, const hlo::Computation& computation,
                                     const std::vector<bool>& live, const std::vector<bool>& effects) {
-  std::vector<FusionGroup> groups = Partition(module, computation, live, effects).Run();
+  const std::vector<bool> arg_reduces = FindArgReduces(module, computation);
+  std::vector<FusionGroup> groups = Partition(module, computation, live, effects, arg_reduces).Run();
   if (!ChainRows(module, computation, groups)) return groups;
   // The outputs of a chain are the values that are read outside of all its groups.
   std::vector<bool> is_output(computation.size(), false);
-  WalkNeeded(computation, live, effects, groups, GroupOfEach(computation, groups),
+  WalkNeeded(computation, live, effects, groups, GroupOfEach(computation, groups), arg_reduces,
              [&](NodeId id) { is_output[id] = true; });
   for (FusionGroup& group : groups) {
     for (NodeId id : group.nodes) {
@@ -238,10 +256,11 @@ std::vector<FusionGroup> PlanFusion(const hlo::Module& module, const hlo::Comput
 }
 
 std::vector<bool> NeededNodes(const hlo::Computation& computation, const std::vector<bool>& live,
-                              const std::vector<bool>& effects, const std::vector<FusionGroup>& groups) {
+                              const std::vector<bool>& effects, const std::vector<FusionGroup>& groups,
+                              const std::vector<bool>& arg_reduces) {
   const std::vector<int32_t> group_of = GroupOfEach(computation, groups);
   std::vector<bool> needed(computation.size(), false);
-  WalkNeeded(computation, live, effects, groups, group_of, [&](NodeId id) {
+  WalkNeeded(computation, live, effects, groups, group_of, arg_reduces, [&](NodeId id) {
     needed[id] = true;
     if (group_of[id] < 0) return;
     for (NodeId node : groups[group_of[id]].nodes) needed[node] = true;

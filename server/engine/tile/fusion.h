@@ -31,9 +31,10 @@ std::vector<FusionGroup> PlanFusion(const hlo::Module& module, const hlo::Comput
 
 // Returns the instructions that must still be computed when groups read through views: those needed for the
 // root or a side effect, and those in a needed group. Broadcasts and slices that are read only by fused steps
-// are not needed.
+// are not needed, nor are the positions that only `arg_reduces` (FindArgReduces) count.
 std::vector<bool> NeededNodes(const hlo::Computation& computation, const std::vector<bool>& live,
-                              const std::vector<bool>& effects, const std::vector<FusionGroup>& groups);
+                              const std::vector<bool>& effects, const std::vector<FusionGroup>& groups,
+                              const std::vector<bool>& arg_reduces);
 
 // Returns the step that runs a group's tile program. Never null for a group that PlanFusion made.
 std::unique_ptr<Step> MakeFusedStep(const hlo::Module& module, const hlo::Computation& computation,

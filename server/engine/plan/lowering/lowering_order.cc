@@ -6,6 +6,7 @@
 
 #include "common/base/errors/status.h"
 #include "common/hlo/analysis/effects.h"
+#include "server/engine/tile/reducer.h"
 
 namespace hlod::engine {
 
@@ -25,9 +26,11 @@ namespace {
 
 class Orderer {
  public:
-  Orderer(const hlo::Computation& computation, const std::vector<FusionGroup>& groups)
+  Orderer(const hlo::Computation& computation, const std::vector<FusionGroup>& groups,
+          const std::vector<bool>& arg_reduces)
       : computation_(computation),
         groups_(groups),
+        arg_reduces_(arg_reduces),
         group_of_(computation.size(), -1),
         state_(computation.size() + groups.size(), kNew) {
     for (size_t g = 0; g < groups.size(); ++g) {
@@ -47,7 +50,9 @@ class Orderer {
         stack_.pop_back();
         continue;
       }
-      const Unit read = UnitOf(reads[frame.next++]);
+      const size_t k = frame.next++;
+      if (k == kPlacesOperand && frame.unit.group < 0 && arg_reduces_[frame.unit.node]) continue;
+      const Unit read = UnitOf(reads[k]);
       switch (state_[Key(read)]) {
         case kDone: break;
         case kOpen:
@@ -84,6 +89,7 @@ class Orderer {
 
   const hlo::Computation& computation_;
   const std::vector<FusionGroup>& groups_;
+  const std::vector<bool>& arg_reduces_;
   std::vector<int32_t> group_of_;
   std::vector<State> state_;
   std::vector<Frame> stack_;
@@ -94,8 +100,9 @@ class Orderer {
 
 absl::StatusOr<std::vector<Unit>> OrderUnits(const hlo::Computation& computation,
                                              const std::vector<bool>& live,
-                                             const std::vector<FusionGroup>& groups) {
-  Orderer orderer(computation, groups);
+                                             const std::vector<FusionGroup>& groups,
+                                             const std::vector<bool>& arg_reduces) {
+  Orderer orderer(computation, groups, arg_reduces);
   for (hlo::NodeId id = 0; id < computation.size(); ++id) {
     if (!live[id] || !orderer.IsLastOfUnit(id) || orderer.Done(id)) continue;
     RETURN_IF_ERROR(orderer.Visit(id));

@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "common/hlo/literal.h"
+#include "common/hlo/text/text.h"
 #include "gtest/gtest.h"
+#include "server/engine/plan/plan.h"
+#include "tests/unit/server/engine/plan_testing.h"
 #include "tests/unit/server/engine/step_testing.h"
 
 namespace hlod::engine {
@@ -143,6 +146,104 @@ TEST(Reduce, ArgMaxOverAnyDimension) {
   ExpectStep(ArgMax("[3,50,4,9]", "[3,9]", "1,2"), {.arguments = inits});
   ExpectStep(ArgMax("[4,0]", "[4]", "1"), {.arguments = inits});
 }
+// The forms of an argmax's reducer: with the rule that the lower of two places wins, and without.
+struct ArgForm {
+  const char* direction;
+  bool nan, lower;
+};
+constexpr ArgForm kArgForms[] = {{"GT", true, true},   {"LT", true, true},   {"GT", false, true},
+                                 {"GE", false, false}, {"LE", false, false}, {"LT", false, false}};
+
+std::string ArgReduce(const ArgForm& form, const std::string& type, const std::string& place,
+                      const std::string& in, const std::string& out, const std::string& dimension) {
+  const std::string t = type + "[]", p = place + "[]";
+  std::string text = "f {\n a = " + t + " parameter(0)\n i = " + p + " parameter(1)\n b = " + t +
+                     " parameter(2)\n j = " + p +
+                     " parameter(3)\n better = pred[] compare(a, b), direction=" + form.direction +
+                     "\n nan = pred[] compare(a, a), direction=NE\n" +
+                     " either = pred[] or(better, nan)\n equal = pred[] compare(a, b), direction=EQ\n" +
+                     " less = pred[] compare(i, j), direction=LT\n tie = pred[] and(equal, less)\n";
+  const std::string first = form.nan ? "either" : "better";
+  text += " kept = pred[] or(" + first + ", tie)\n v = " + t + " select(" + first + ", a, b)\n k = " + p +
+          " select(" + (form.lower ? "kept" : first) + ", i, j)\n ROOT t = (" + t + ", " + p +
+          ") tuple(v, k)\n}\n";
+  return text + "ENTRY e {\n p0 = " + type + in + " parameter(0)\n p1 = " + t + " parameter(1)\n p2 = " + p +
+         " parameter(2)\n p3 = " + place + in + " iota(), iota_dimension=" + dimension + "\n ROOT r = (" +
+         type + out + ", " + place + out + ") reduce(p0, p3, p1, p2), dimensions={" + dimension +
+         "}, to_apply=f\n}\n";
+}
+// Numbers with ties and zeros of both signs; each `nan_every`th is NaN, if there are NaNs.
+template <typename T>
+Literal Ties(const hlo::Shape& shape, int nan_every) {
+  Literal literal(shape);
+  int64_t i = 0;
+  for (T& x : literal.data<T>()) {
+    const int64_t number = i * 7919 % 1009 % 13 - 12;
+    x = T(static_cast<float>(number + (i % 2 == 0 ? 6 : 0)));
+    if constexpr (!std::numeric_limits<T>::is_integer) {
+      if (number == -12) x = T(-0.f);
+      if (nan_every > 0 && i % nan_every == nan_every - 1) x = T(std::numeric_limits<float>::quiet_NaN());
+    }
+    ++i;
+  }
+  return literal;
+}
+template <typename T>
+void ExpectArgReduce(const ArgForm& form, const std::string& type, const std::string& place,
+                     const std::string& in, const std::string& out, const std::string& dimension,
+                     int nan_every, float init) {
+  const auto module = hlo::ParseModule(ArgReduce(form, type, place, in, out, dimension));
+  ASSERT_TRUE(module.ok()) << module.status();
+  const hlo::Instruction values = (*module)->entry()[(*module)->entry().parameters()[0]];
+  const std::vector<Literal> arguments = {
+      Ties<T>(values.shape(), nan_every), Literal::Scalar<T>(T(init)),
+      place == "s64" ? Literal::Scalar<int64_t>(2) : Literal::Scalar<int32_t>(2)};
+  const auto plan = Compile(**module, {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ((*plan)->stats().steps, 1) << "The positions are made, too.";
+  const auto results = RunPlan(**plan, arguments), expected = RunEvaluator(**module, arguments);
+  ASSERT_TRUE(results.ok() && expected.ok()) << results.status() << expected.status();
+  for (size_t r = 0; r < 2; ++r)
+    EXPECT_EQ(Difference((*results)[r], (*expected)[r], 0, 0), "")
+        << form.direction << form.nan << form.lower << " " << type << in << " over " << dimension << " NaN "
+        << nan_every << " result " << r;
+}
+
+TEST(Reduce, ExtremaAndTheirPlacesReadTheValuesOnly) {
+  for (const ArgForm& form : kArgForms) {
+    for (const int nan_every : {0, 37, 1000}) {
+      ExpectArgReduce<float>(form, "f32", "s32", "[5,301]", "[5]", "1", nan_every, -1e9f);
+      ExpectArgReduce<float>(form, "f32", "s32", "[301,21]", "[21]", "0", nan_every, 1e9f);
+      ExpectArgReduce<double>(form, "f64", "s64", "[3,70,4]", "[3,4]", "1", nan_every, 0);
+      ExpectArgReduce<hlo::BF16>(form, "bf16", "s32", "[5,301]", "[5]", "1", nan_every, -1e9f);
+      ExpectArgReduce<hlo::F16>(form, "f16", "s32", "[301,5]", "[5]", "0", nan_every, 0);
+    }
+    ExpectArgReduce<int32_t>(form, "s32", "s32", "[5,301]", "[5]", "1", 0, -100);
+    ExpectArgReduce<int8_t>(form, "s8", "s32", "[9,20]", "[9]", "1", 0, 100);
+    ExpectArgReduce<int64_t>(form, "s64", "s64", "[301,5]", "[5]", "0", 0, 0);
+  }
+}
+TEST(Reduce, PlacesInLinesOfSeveralPiecesAndChunks) {
+  for (const ArgForm& form : {kArgForms[0], kArgForms[1], kArgForms[5]}) {
+    ExpectArgReduce<float>(form, "f32", "s32", "[70000]", "[]", "0", 0, 0);
+    if (form.nan) ExpectArgReduce<float>(form, "f32", "s32", "[70000]", "[]", "0", 30000, 0);
+    ExpectArgReduce<float>(form, "f32", "s32", "[2,5000]", "[2]", "1", 0, 0);
+    ExpectArgReduce<float>(form, "f32", "s32", "[5000,3]", "[3]", "0", 0, 0);
+  }
+}
+TEST(Reduce, PlacesOfRowsThatRise) {  // The best is in the last piece, and beyond the first chunk.
+  const auto module = hlo::ParseModule(ArgReduce(kArgForms[0], "f32", "s32", "[100000]", "[]", "0"));
+  ASSERT_TRUE(module.ok());
+  Literal rising(hlo::Shape::Array(hlo::kF32, {100000}));
+  for (int i = 0; i < 100000; ++i) rising.data<float>()[i] = static_cast<float>(i / 10);
+  const auto plan = Compile(**module, {});
+  ASSERT_TRUE(plan.ok());
+  const auto results = RunPlan(**plan, {rising, Literal::Scalar<float>(0), Literal::Scalar<int32_t>(0)});
+  ASSERT_TRUE(results.ok());
+  EXPECT_EQ((*results)[0].data<float>()[0], 9999);
+  EXPECT_EQ((*results)[1].data<int32_t>()[0], 99990);
+}
+
 TEST(Reduce, AReducerThatDoesNotCommuteKeepsItsOrder) {
   // The reducer "the last element" is associative, but not commutative.
   ExpectStep(R"(f {
