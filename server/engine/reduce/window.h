@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "common/base/arithmetic.h"
@@ -10,6 +11,7 @@
 #include "server/engine/run/step.h"
 #include "server/engine/run/step_util.h"
 #include "server/engine/tile/reducer.h"
+#include "server/engine/tile/scalar_function.h"
 
 namespace hlod::engine {
 
@@ -90,6 +92,10 @@ int64_t WindowPositions(const WindowAxes& axes);
 // work per element. Returns null if another method is faster.
 MaybeStep MakeScanWindowStep(hlo::Instruction instruction, const WindowAxes& axes, ScalarReducer reducer,
                              int threads);
+// Defined in window_running.cc: for windows that grow by an element from one output to the next, of any
+// reducer. Returns null, and leaves `function`, for others.
+MaybeStep MakeRunningWindowStep(hlo::Instruction instruction, const WindowAxes& axes,
+                                std::unique_ptr<ScalarFunction>& function, int threads);
 // Defined in window_general.cc: for several operands and any reducer.
 MaybeStep MakeGeneralWindowStep(const hlo::Module& module, hlo::Instruction instruction, int threads);
 // Defined in select_and_scatter.cc.

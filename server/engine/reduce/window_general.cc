@@ -236,6 +236,11 @@ MaybeStep MakeGeneralWindowStep(const hlo::Module& module, hlo::Instruction inst
   std::unique_ptr<ScalarFunction> function = MakeScalarFunction(module, instruction.called()[0]);
   if (function == nullptr || function->result_count() != count || function->parameter_count() != 2 * count)
     return nullptr;
+  const hlo::Shape& result =
+      instruction.shape().IsTuple() ? instruction.shape().tuple[0] : instruction.shape();
+  const WindowAxes axes = MakeWindowAxes(instruction.operand(0).shape(), result,
+                                         instruction.attributes<hlo::WindowAttributes>().window);
+  if (MaybeStep running = MakeRunningWindowStep(instruction, axes, function, threads)) return running;
   return std::make_unique<GeneralWindowStep>(instruction, std::move(function), threads);
 }
 

@@ -1,6 +1,7 @@
 // reduce-window and select-and-scatter: pooling, cumulative sums, large and odd windows, any reducer,
 // compared with the evaluator.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/hlo/literal.h"
@@ -81,6 +82,56 @@ TEST(ReduceWindow, CumulativeOfTheSmallestTypes) {
   for (const std::string type : {"f8e4m3fn", "f8e5m2", "f8e5m2fnuz"}) {
     Check("maximum", type, "[5,100]", "[5,100]", "size=1x100 pad=0_0x99_0");
     Check("minimum", type, "[5,100]", "[5,100]", "size=1x100 pad=0_0x0_99");
+  }
+}
+// Both forms of lanes, more lines than a block has, and two dimensions outside.
+constexpr std::pair<const char*, const char*> kRunningWindows[] = {
+    {"[7,40]", "size=1x40 pad=0_0x39_0"},           {"[7,40]", "size=1x40 pad=0_0x0_39"},
+    {"[40,7]", "size=40x1 pad=39_0x0_0"},           {"[40,7]", "size=40x1 pad=0_39x0_0"},
+    {"[40,64]", "size=40x1 pad=39_0x0_0"},          {"[40,64]", "size=40x1 pad=0_39x0_0"},
+    {"[3,50,5]", "size=1x50x1 pad=0_0x49_0x0_0"},   {"[3,50,33]", "size=1x50x1 pad=0_0x0_49x0_0"},
+    {"[1100,18]", "size=1x18 pad=0_0x17_0"},        {"[1100,18]", "size=1x20 pad=0_0x19_0"},
+    {"[2,20,1100]", "size=1x20x1 pad=0_0x0_19x0_0"}};
+
+TEST(ReduceWindow, RunningResultsOfAnyReducer) {
+  for (const auto& [shape, window] : kRunningWindows) {
+    // JAX's cumlogsumexp.
+    ExpectStep(std::string(R"(f {
+      a = f32[] parameter(0)
+      b = f32[] parameter(1)
+      d = f32[] subtract(a, b)
+      nan = pred[] compare(d, d), direction=NE
+      s = f32[] add(a, b)
+      m = f32[] maximum(a, b)
+      g = f32[] abs(d)
+      n = f32[] negate(g)
+      x = f32[] exponential(n)
+      l = f32[] log-plus-one(x)
+      t = f32[] add(m, l)
+      ROOT r = f32[] select(nan, s, t)
+    }
+    ENTRY e {
+      p0 = f32)") + shape +
+                   " parameter(0)\n p1 = f32[] parameter(1)\n ROOT r = f32" + shape +
+                   " reduce-window(p0, p1), window={" + window + "}, to_apply=f\n}\n",
+               {.rtol = 2e-5, .atol = 2e-5});
+    // The last of two, which is associative, but does not commute.
+    ExpectStep(
+        std::string("f {\n a = s16[] parameter(0)\n ROOT b = s16[] parameter(1)\n}\nENTRY e {\n p0 = s16") +
+        shape + " parameter(0)\n p1 = s16[] parameter(1)\n ROOT r = s16" + shape +
+        " reduce-window(p0, p1), window={" + window + "}, to_apply=f\n}\n");
+  }
+}
+TEST(ReduceWindow, RunningMaximaWithTheirPlaces) {
+  for (const auto& [shape, window] : kRunningWindows) {
+    const std::string in = shape;
+    ExpectStep(
+        "f {\n a = f64[] parameter(0)\n i = s32[] parameter(1)\n b = f64[] parameter(2)\n"
+        " j = s32[] parameter(3)\n g = pred[] compare(a, b), direction=GE\n v = f64[] select(g, a, b)\n"
+        " k = s32[] select(g, i, j)\n ROOT t = (f64[], s32[]) tuple(v, k)\n}\nENTRY e {\n p0 = f64" +
+        in + " parameter(0)\n p1 = s32" + in + " parameter(1)\n p2 = f64[] parameter(2)\n p3 = s32[] " +
+        "parameter(3)\n ROOT r = (f64" + in + ", s32" + in + ") reduce-window(p0, p1, p2, p3), window={" +
+        window + "}, to_apply=f\n}\n");
   }
 }
 TEST(ReduceWindow, CumulativeByHand) {
