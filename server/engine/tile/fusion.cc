@@ -8,6 +8,7 @@
 #include "server/engine/tile/fusion.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "absl/container/flat_hash_map.h"
@@ -97,6 +98,28 @@ std::vector<NodeId> InputsOf(const hlo::Computation& computation, const std::vec
     }
   }
   return inputs;
+}
+
+// Adds a group for each reduce of rows whose operand is computed elsewhere, so that it can begin a chain:
+// then a softmax reads its argument once. Returns the nodes of these groups, which come before the others.
+absl::flat_hash_set<NodeId> AddLoneReduces(const hlo::Module& module, const hlo::Computation& computation,
+                                           const std::vector<bool>& live, std::vector<FusionGroup>& groups) {
+  absl::flat_hash_set<NodeId> lone;
+  std::vector<FusionGroup> added;
+  const std::vector<int32_t> group_of = GroupOfEach(computation, groups);
+  for (NodeId id = 0; id < computation.size(); ++id) {
+    if (!live[id] || group_of[id] >= 0 || computation[id].opcode() != hlo::kReduce) continue;
+    const std::optional<ReducePattern> pattern = MatchReduce(module, computation[id]);
+    if (!pattern.has_value() || !MayChain(*pattern)) continue;
+    // Other views would be copied first.
+    if (!ResolveView(computation, computation[id].operands()[0], pattern->count()).IsIdentity()) continue;
+    FusionGroup& group = added.emplace_back();
+    group.nodes = group.outputs = {id};
+    group.inputs = InputsOf(computation, group.nodes, [](NodeId) { return false; });
+    lone.insert(id);
+  }
+  groups.insert(groups.begin(), std::make_move_iterator(added.begin()), std::make_move_iterator(added.end()));
+  return lone;
 }
 
 class Partition {
@@ -242,7 +265,12 @@ std::vector<FusionGroup> PlanFusion(const hlo::Module& module, const hlo::Comput
                                     const std::vector<bool>& live, const std::vector<bool>& effects) {
   const std::vector<bool> arg_reduces = FindArgReduces(module, computation);
   std::vector<FusionGroup> groups = Partition(module, computation, live, effects, arg_reduces).Run();
-  if (!ChainRows(module, computation, groups)) return groups;
+  const absl::flat_hash_set<NodeId> lone = AddLoneReduces(module, computation, live, groups);
+  const bool chained = ChainRows(module, computation, groups);
+  std::erase_if(groups, [&](const FusionGroup& group) {
+    return group.phases.empty() && lone.contains(group.nodes.front());
+  });
+  if (!chained) return groups;
   // The outputs of a chain are the values that are read outside of all its groups.
   std::vector<bool> is_output(computation.size(), false);
   WalkNeeded(computation, live, effects, groups, GroupOfEach(computation, groups), arg_reduces,

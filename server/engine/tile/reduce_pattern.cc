@@ -6,6 +6,7 @@
 #include "server/engine/run/step_util.h"
 #include "server/engine/tile/program.h"
 #include "server/engine/tile/reducer.h"
+#include "server/engine/tile/view.h"
 
 namespace hlod::engine {
 namespace {
@@ -59,6 +60,9 @@ std::optional<ReducePattern> MatchReduce(const hlo::Module& module, hlo::Instruc
       Elements(operand) == 0) {
     return std::nullopt;
   }
+  // The initial value is read at the beginning of an array, or a constant.
+  const View init = ResolveView(instruction.computation(), instruction.operands()[1], 1);
+  if (init.is_iota || init.offset != 0) return std::nullopt;
   const std::optional<FoldOp> op = FoldFor(RecogniseReducer(module.computation(instruction.called()[0])));
   if (!op || GetTileOps().fold(*op, carrier) == nullptr) return std::nullopt;
   ReducePattern pattern;

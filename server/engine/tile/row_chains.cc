@@ -64,8 +64,7 @@ class Chains {
     return std::nullopt;
   }
   static bool IsRows(const std::optional<ReducePattern>& pattern) {
-    return pattern.has_value() && pattern->inner == 1 && pattern->outer > 1 && pattern->reduced >= kRowMin &&
-           pattern->reduced <= kRowMax && ReductionChunks(*pattern) == 1;
+    return pattern.has_value() && MayChain(*pattern);
   }
   int64_t CountOf(size_t g) const {
     return patterns_[g].has_value() ? patterns_[g]->count() : Elements(computation_[groups_[g].nodes[0]].shape());
@@ -204,6 +203,11 @@ class Chains {
 };
 
 }  // namespace
+
+bool MayChain(const ReducePattern& rows) {
+  return rows.inner == 1 && rows.outer > 1 && rows.reduced >= kRowMin && rows.reduced <= kRowMax &&
+         ReductionChunks(rows) == 1;
+}
 
 bool ChainRows(const hlo::Module& module, const hlo::Computation& computation,
                std::vector<FusionGroup>& groups) {

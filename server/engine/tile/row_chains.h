@@ -7,11 +7,15 @@
 
 #include "common/hlo/module.h"
 #include "server/engine/tile/fusion.h"
+#include "server/engine/tile/reduce_pattern.h"
 
 namespace hlod::engine {
 
 // The limit on the groups of a chain.
 inline constexpr size_t kPhasesMax = 8;
+
+// Returns true when a chain may consist of such rows.
+bool MayChain(const ReducePattern& rows);
 
 // Joins groups that reduce rows with those that read their results row by row: replaces them by one group with
 // phases, whose outputs the caller must set. Returns false if there are no such groups.
