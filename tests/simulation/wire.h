@@ -22,6 +22,7 @@ class ByteStream {
     in_flight_ += message;
   }
   size_t in_flight() const { return in_flight_.size(); }
+  size_t unread() const { return in_flight_.size() + arrived_.size(); }
   // Delivers up to this many bytes.
   void Deliver(size_t bytes) {
     bytes = std::min(bytes, in_flight_.size());

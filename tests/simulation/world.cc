@@ -206,8 +206,13 @@ std::string World::Play() {
 }
 
 bool World::quiet() {
-  const bool idle = std::all_of(clients_.begin(), clients_.end(), [](const std::unique_ptr<Client>& client) {
-    return client->welcomed() && client->idle();
+  const bool idle = std::all_of(clients_.begin(), clients_.end(), [&](const std::unique_ptr<Client>& client) {
+    if (!client->welcomed() || !client->idle()) return false;
+    // Replies whose acknowledgement was lost may still come again, to be acknowledged once more.
+    const WireStream& stream = *client->wire()->stream;
+    if (stream.unconfirmed > 0 || stream.down.unread() > 0) return false;
+    const auto session = registry_->Authenticate(client->session(), client->secret());
+    return !session.ok() || !(*session)->answers().HasNews();
   });
   return idle && devices_->queued() == 0;
 }
