@@ -239,7 +239,7 @@ class CollectiveStep final : public Step {
   }
 
   const std::string what_;   // For texts: several instructions may have one name.
-  const std::string place_;  // Where processes meet.
+  const std::string place_;  // The place at which processes meet.
   const Collective collective_;
   const Results results_;
   const std::unique_ptr<const Plan> plan_;  // Null if the results are copies of operands.
