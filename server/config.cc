@@ -18,7 +18,7 @@
 #include "common/network/topology.h"
 #include "common/rpc/endpoint.h"
 #include "common/rpc/keepalive.h"
-#include "common/rpc/ring.h"
+#include "common/rpc/ring_use.h"
 #include "server/engine/assemble/assembler.h"
 #include "server/fabric/membership.h"
 #include "server/metrics/endpoint.h"
@@ -145,8 +145,10 @@ void AddListening(Keys& keys) {
          return absl::OkStatus();
        }});
   keys.push_back(
-      {"ring", "Messages of clients on this host through shared memory: on (for clients that want it), off",
-       "$HLOD_RING, else off", false, [](Config& config, std::string_view value) {
+      {"ring",
+       "Messages of clients on this host through shared memory: on (for clients of this daemon's user), all "
+       "(of every user), off; first, which is for clients, means on",
+       "$HLOD_RING, else on", false, [](Config& config, std::string_view value) {
          RETURN_IF_ERROR(rpc::ParseRingUse(value).status());
          config.ring = std::string(value);
          return absl::OkStatus();

@@ -30,7 +30,7 @@
 #include "common/base/system/file.h"
 #include "common/base/system/thread_ends.h"
 #include "common/rpc/credentials.h"
-#include "common/rpc/ring.h"
+#include "common/rpc/ring_use.h"
 #include "server/engine/contraction/cpu_features.h"
 #include "server/launcher/place.h"
 #include "server/log/log.h"
@@ -296,7 +296,7 @@ absl::StatusOr<grpc_server::ServerOptions> MakeServerOptions(const Config& confi
   const std::string& ring = config.ring.empty() ? environment.ring : config.ring;
   absl::StatusOr<rpc::RingUse> use = rpc::ParseRingUse(ring);
   if (!use.ok()) return InvalidArgument("$HLOD_RING: %s.", FromAbsl(use.status().message()));
-  options.ring = *use != rpc::RingUse::kOff;
+  options.ring = *use;
   RETURN_IF_ERROR(ReadCredentials(config, options));
   RETURN_IF_ERROR(ReadCluster(config, options));
   if (options.cluster.has_value()) options.cluster->address = address_to_tell;

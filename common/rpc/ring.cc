@@ -10,12 +10,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <string_view>
 #include <thread>
 
 #include "common/base/errors/status.h"
+#include "common/rpc/ring_use.h"
 
 namespace hlod::rpc {
 namespace {
@@ -28,9 +30,9 @@ constexpr uint32_t kRecordMessage = 1, kRecordElsewhere = 2;
 constexpr size_t kHeaderBytes = sizeof(RecordHeader);
 static_assert(kHeaderBytes == 8);
 
-// The time for which a reader looks for a record before it sleeps: about that of a wake-up, which it saves. A
-// longer one takes the core from those who would work.
-constexpr std::chrono::nanoseconds kSpin{4000};
+// The time for which a reader looks for a record before it sleeps: about that of a wake-up (on a virtual
+// machine, of an idle core), which it saves. A longer one takes the core from those who would work.
+constexpr std::chrono::nanoseconds kSpin{20'000};
 constexpr int kLooksPerClock = 16;
 constexpr int kLuckMax = 16, kRest = 16;
 // A peer that wakes the reader again and again without a record is slowed down to one wake-up per kCalm.
@@ -47,18 +49,40 @@ void Relax() {
 #endif
 }
 
-// The futexes are not private: the other process uses them at another address.
-void FutexWait(std::atomic<uint32_t>& word, uint32_t value, std::chrono::microseconds timeout) {
-  const timespec limit = {.tv_sec = static_cast<time_t>(timeout.count() / 1'000'000),
-                          .tv_nsec = static_cast<long>(timeout.count() % 1'000'000 * 1000)};
-  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAIT, value, &limit, nullptr, 0);
+// Kernels before 5.16, and some sandboxes, cannot wait for two words. Then a reader that a peer has hidden
+// from its waker (FUTEX_REQUEUE, a false `asleep`) sleeps this long.
+constexpr std::chrono::milliseconds kHiddenSleepMax{100};
+
+// The futexes in shared memory are not private: the other process uses them at another address.
+void FutexWake(std::atomic<uint32_t>& word, int flags) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE | flags, 1, nullptr, nullptr, 0);
 }
-void FutexWake(std::atomic<uint32_t>& word) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE, 1, nullptr, nullptr, 0);
+
+// Waits while `shared` is 1 and `own`, which other processes do not see, is 0.
+void FutexWaitForEither(std::atomic<uint32_t>& shared, std::atomic<uint32_t>& own,
+                        std::chrono::microseconds timeout) {
+  static std::atomic<bool> can_wait_for_two{true};
+  if (can_wait_for_two.load(std::memory_order_relaxed)) {
+    futex_waitv words[2] = {};
+    words[0] = {.val = 1, .uaddr = reinterpret_cast<uintptr_t>(&shared), .flags = FUTEX_32};
+    words[1] = {.val = 0, .uaddr = reinterpret_cast<uintptr_t>(&own), .flags = FUTEX_32 | FUTEX_PRIVATE_FLAG};
+    timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    const int64_t ns = end.tv_nsec + timeout.count() % 1'000'000 * 1000;
+    end.tv_sec += static_cast<time_t>(timeout.count() / 1'000'000 + ns / 1'000'000'000);
+    end.tv_nsec = static_cast<long>(ns % 1'000'000'000);
+    if (syscall(SYS_futex_waitv, words, 2, 0, &end, CLOCK_MONOTONIC) >= 0) return;
+    if (errno != ENOSYS && errno != EPERM) return;
+    can_wait_for_two = false;
+  }
+  timeout = std::min<std::chrono::microseconds>(timeout, kHiddenSleepMax);
+  const timespec limit = {.tv_sec = 0, .tv_nsec = static_cast<long>(timeout.count() * 1000)};
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&shared), FUTEX_WAIT, 1, &limit, nullptr, 0);
 }
+
 void WakeReader(std::atomic<uint32_t>& asleep) {
   if (asleep.load(std::memory_order_seq_cst) == 0) return;
-  if (asleep.exchange(0, std::memory_order_seq_cst) != 0) FutexWake(asleep);
+  if (asleep.exchange(0, std::memory_order_seq_cst) != 0) FutexWake(asleep, 0);
 }
 
 absl::Status BrokenRing(std::string_view what, uint64_t value) {
@@ -68,10 +92,11 @@ absl::Status BrokenRing(std::string_view what, uint64_t value) {
 }  // namespace
 
 absl::StatusOr<RingUse> ParseRingUse(std::string_view text) {
-  if (text.empty() || text == "off") return RingUse::kOff;
-  if (text == "on") return RingUse::kOn;
+  if (text == "off") return RingUse::kOff;
+  if (text.empty() || text == "on") return RingUse::kOn;
   if (text == "first") return RingUse::kFirst;
-  return InvalidArgument("\"%s\" is none of off, on and first", text);
+  if (text == "all") return RingUse::kAll;
+  return InvalidArgument("\"%s\" is none of off, on, first and all", text);
 }
 
 RingPair::RingPair(absl::Span<std::byte> memory) {
@@ -111,7 +136,7 @@ void RingWriter::Publish() {
 absl::StatusOr<bool> RingWriter::Write(absl::Span<const absl::Span<const std::byte>> parts) {
   size_t bytes = 0;
   for (const absl::Span<const std::byte> part : parts) bytes += part.size();
-  if (bytes > place_.bytes.size()) return false;
+  if (bytes > RingPair::kMessageBytes) return false;
   const size_t wanted = kHeaderBytes + PaddedRecord(bytes) + kHeaderBytes;  // The last for WriteElsewhere.
   ASSIGN_OR_RETURN(const size_t free, Free(wanted));
   if (free < wanted) return false;
@@ -164,6 +189,8 @@ absl::StatusOr<RingReader::Got> RingReader::Read(std::string& message) {
   if (header.kind == kRecordMessage) {
     if (header.bytes > there - kHeaderBytes || PaddedRecord(header.bytes) > there - kHeaderBytes)
       return BrokenRing("a record is larger than what was written", header.bytes);
+    if (header.bytes > RingPair::kMessageBytes)
+      return BrokenRing("a record is larger than messages may be", header.bytes);
     message.resize(header.bytes);
     copy(reinterpret_cast<std::byte*>(message.data()), tail_ + kHeaderBytes, header.bytes);
     tail_ += kHeaderBytes + PaddedRecord(header.bytes);
@@ -196,7 +223,7 @@ bool RingReader::Spin() {
       }
       Relax();
     }
-    if (interrupted_.load(std::memory_order_relaxed)) return false;
+    if (interrupted_.load(std::memory_order_relaxed) != 0) return false;
   } while (std::chrono::steady_clock::now() < end);
   luck_ = std::max(0, luck_ - 1);
   return false;
@@ -206,11 +233,11 @@ bool RingReader::Sleep(std::chrono::microseconds timeout) {
   std::atomic<uint32_t>& asleep = place_.positions->asleep;
   asleep.store(1, std::memory_order_seq_cst);
   const bool awake = place_.positions->head.load(std::memory_order_seq_cst) != tail_ ||
-                     interrupted_.load(std::memory_order_seq_cst);
+                     interrupted_.load(std::memory_order_seq_cst) != 0;
   const auto start = std::chrono::steady_clock::now();
-  if (!awake) FutexWait(asleep, 1, timeout);
+  if (!awake) FutexWaitForEither(asleep, interrupted_, timeout);
   asleep.store(0, std::memory_order_relaxed);
-  if (HasRecord() || interrupted_.exchange(false, std::memory_order_seq_cst)) {
+  if (HasRecord() || interrupted_.exchange(0, std::memory_order_seq_cst) != 0) {
     empty_wakes_ = 0;
   } else if (std::chrono::steady_clock::now() - start < std::min<std::chrono::microseconds>(timeout, kCalm) &&
              ++empty_wakes_ >= kEmptyWakesMax) {
@@ -220,8 +247,10 @@ bool RingReader::Sleep(std::chrono::microseconds timeout) {
 }
 
 void RingReader::Interrupt() {
-  interrupted_.store(true, std::memory_order_seq_cst);
-  WakeReader(place_.positions->asleep);
+  interrupted_.store(1, std::memory_order_seq_cst);
+  FutexWake(interrupted_, FUTEX_PRIVATE_FLAG);
+  // For a reader that waits for the shared word alone; what that says is the peer's affair.
+  FutexWake(place_.positions->asleep, 0);
 }
 
 }  // namespace hlod::rpc

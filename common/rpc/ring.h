@@ -14,7 +14,8 @@
 // SLEEP. A reader without messages sets `asleep`, then looks once more whether `head` has moved, and only
 // then sleeps. A writer moves `head` first and looks at `asleep` afterwards. All four are sequentially
 // consistent: in their common order one of the two comes last, and sees what the other did. So no message
-// comes without either being seen or waking the reader.
+// comes without either being seen or waking the reader. A peer that breaks these rules delays its own
+// messages alone: the reader's process wakes it by a word of its own.
 #pragma once
 
 #include <atomic>
@@ -22,18 +23,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
 namespace hlod::rpc {
-
-// The setting $HLOD_RING, which daemons and clients read: `off`; `on`: a client takes the ring after its
-// first messages, so that one that has little to say does without; `first`: with its first message.
-enum class RingUse { kOff, kOn, kFirst };
-// Parses a value; empty is the default. INVALID_ARGUMENT names the values.
-absl::StatusOr<RingUse> ParseRingUse(std::string_view text);
 
 // The shared part of one direction. Each member is on a cache line that one side writes, except `asleep`.
 struct RingPositions {
@@ -53,6 +47,8 @@ struct RingPlace {
 // The two directions, in memory of RingPair::kBytes bytes, which is zero before its first use.
 struct RingPair {
   static constexpr size_t kRingBytes = 128 << 10;
+  // The size up to which a message is copied through a ring. A reader keeps no memory for larger ones.
+  static constexpr size_t kMessageBytes = kRingBytes / 4;
   static constexpr size_t kBytes = 4096 + 2 * kRingBytes;
   explicit RingPair(absl::Span<std::byte> memory);
   RingPlace to_daemon, to_client;
@@ -63,7 +59,8 @@ class RingWriter {
  public:
   explicit RingWriter(RingPlace place) : place_(place) {}
 
-  // Writes one message, the concatenation of `parts`. Returns false, and writes nothing, if there is no room.
+  // Writes one message, the concatenation of `parts`. Returns false, and writes nothing, if there is no room
+  // or it has more than RingPair::kMessageBytes bytes.
   // DATA_LOSS if the reader's side of the ring is broken.
   absl::StatusOr<bool> Write(absl::Span<const absl::Span<const std::byte>> parts);
   // Tells the reader that the next message comes in another way. To be followed by a message only when
@@ -107,7 +104,8 @@ class RingReader {
   const RingPlace place_;
   uint64_t tail_ = 0;
   uint64_t known_head_ = 0;  // The writer's count as last checked.
-  std::atomic<bool> interrupted_{false};
+  // 1 when interrupted. It is not in the shared memory: a peer cannot keep a reader from being interrupted.
+  std::atomic<uint32_t> interrupted_{0};
   int luck_ = 8;         // Falls with each spin in vain, and rises with each that ended with a record.
   int resting_ = 0;      // The number of waits since luck ran out.
   int empty_wakes_ = 0;  // The number of times in a row that it was woken for no record.

@@ -35,16 +35,6 @@ struct Asking {
   std::string secret;  // The received part of it.
 };
 
-// Returns true when a session that offers shared memory may belong to this user.
-bool MayAsk(const session::Registry& registry, uint32_t user) {
-  const std::vector<std::shared_ptr<session::Session>> sessions = registry.List();
-  return std::any_of(
-      sessions.begin(), sessions.end(), [user](const std::shared_ptr<session::Session>& session) {
-        const session::Session::Identity& identity = session->identity();
-        return (identity.offers_arena || identity.offers_ring) && identity.user.value_or(user) == user;
-      });
-}
-
 // Makes room for one more client of this user.
 void DropOldest(std::vector<Asking>& asking, uint32_t user) {
   const auto is_users = [user](const Asking& client) { return client.user == user; };
@@ -66,15 +56,13 @@ absl::Status HandOutRing(session::Session& session, int socket) {
 
 // Hands out an arena for a session's secret, and a ring for the key of a session's ring.
 void HandOut(session::Registry& registry, const Asking& client) {
-  std::shared_ptr<session::Session> session = registry.FindBySecret(client.secret);
-  const bool arena = session != nullptr;
-  if (!arena) session = registry.FindByRingKey(client.secret);
-  if (session == nullptr) return;
-  const session::Session::Identity& identity = session->identity();
-  if (!(arena ? identity.offers_arena : identity.offers_ring)) return;
+  const session::Registry::Sharing found = registry.FindByKey(client.secret);
+  if (found.session == nullptr) return;
+  const session::Session::Identity& identity = found.session->identity();
   if (identity.user.value_or(client.user) != client.user) return;
   const int socket = client.socket.get();
-  const absl::Status sent = arena ? HandOutArena(*session, socket) : HandOutRing(*session, socket);
+  const absl::Status sent =
+      found.ring ? HandOutRing(*found.session, socket) : HandOutArena(*found.session, socket);
   if (!sent.ok())
     spdlog::warn("Session {} has no shared memory: {}", identity.id, std::string(sent.message()));
 }
@@ -147,7 +135,7 @@ void ArenaServer::Serve(session::Registry& registry) {
     if (client.valid()) {
       try {
         const absl::StatusOr<rpc::PeerCredentials> peer = rpc::ReadPeerCredentials(client.get());
-        if (!peer.ok() || !MayAsk(registry, peer->uid)) continue;
+        if (!peer.ok() || !registry.SharesWith(peer->uid)) continue;
         DropOldest(asking, peer->uid);
         asking.push_back({std::move(client), peer->uid, now + kSecretTimeout, ""});
       } catch (const std::exception& e) {  // Without memory, the client gets no arena, and works without one.

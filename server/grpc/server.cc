@@ -103,7 +103,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
   }
   for (const ListeningSocket& socket : sockets) server->endpoints_.push_back(socket.endpoint());
 
-  if (devices.limits().arena_bytes > 0 || o.ring) {
+  if (devices.limits().arena_bytes > 0 || o.ring != rpc::RingUse::kOff) {
     absl::StatusOr<std::unique_ptr<ArenaServer>> arenas = ArenaServer::Create();
     if (arenas.ok()) {
       server->arenas_ = *std::move(arenas);

@@ -118,6 +118,7 @@ std::string ListSessions(Registry& registry, const Request& request) {
     row.set_client(session->identity().client);
     row.set_pid(session->identity().pid);
     row.set_state(session->answers().detached_since().has_value() ? "waiting" : "connected");
+    if (session->answers().connected()) row.set_messages(session->answers().uses_ring() ? "ring" : "stream");
     row.set_age_us(absl::ToInt64Microseconds(now - session->created()));
     *row.mutable_stats() = session->Stats(/*with_rows=*/false);
   }

@@ -91,6 +91,15 @@ bool Answers::connected() const {
   return stream_ != nullptr;
 }
 
+bool Answers::uses_ring() const {
+  std::shared_ptr<SessionStream> stream;
+  {
+    MutexLock lock(&mu_);
+    stream = stream_;
+  }
+  return stream != nullptr && stream->uses_ring();
+}
+
 std::optional<absl::Time> Answers::detached_since() const {
   MutexLock lock(&mu_);
   return detached_since_;

@@ -46,6 +46,8 @@ class Answers {
   // caller ends the session.
   bool LeaseRanOut(absl::Time now, absl::Duration grace);
   bool connected() const;
+  // Returns true when it is connected, and messages come through shared memory.
+  bool uses_ring() const;
   // The time at which it was detached; nullopt while connected.
   std::optional<absl::Time> detached_since() const;
 

@@ -102,15 +102,24 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Create(const v1::Hello& hello
     if (!identity.user.has_value()) identity.user = user;
   }
   identity.offers_arena = peer.local && !options_.arena_socket.empty() && limits.arena_bytes > 0;
-  identity.offers_ring = peer.local && !options_.arena_socket.empty() && options_.ring;
+  identity.offers_ring = peer.local && !options_.arena_socket.empty() && OffersRing(identity.user);
   ASSIGN_OR_RETURN(device::MemoryCharge charge,
                    device::MemoryCharge::Take(devices_.side_memory().ShareOf(identity.owner), Session::kBytes,
                                               "A session"));
   absl::Cleanup discard = [this, id = identity.id] { devices_.Discard(id); };
   auto session = std::make_shared<Session>(std::move(identity), devices_, std::move(charge));
+  absl::Cleanup forget = [this, &session]()
+                             ABSL_NO_THREAD_SAFETY_ANALYSIS { ForgetKeys(session->identity()); };
+  AddKeys(session->identity());
   sessions_[session->identity().id] = session;
+  std::move(forget).Cancel();
   std::move(discard).Cancel();
   return session;
+}
+
+bool Registry::OffersRing(std::optional<uint32_t> user) const {
+  if (options_.ring == rpc::RingUse::kOff) return false;
+  return options_.ring == rpc::RingUse::kAll || user == geteuid();
 }
 
 absl::StatusOr<std::shared_ptr<Session>> Registry::Resume(const v1::Resume& resume) {
@@ -166,20 +175,32 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Authenticate(uint64_t session
   return found->second;
 }
 
-std::shared_ptr<Session> Registry::FindBySecret(std::string_view secret) const {
-  MutexLock lock(&mu_);
-  for (const auto& [id, session] : sessions_) {
-    if (session->identity().secret.Equals(secret)) return session;
-  }
-  return nullptr;
+void Registry::AddKeys(const Session::Identity& identity) {
+  if (identity.offers_arena) keys_[Sha256(identity.secret.bytes())] = {identity.id, false};
+  if (identity.offers_ring) keys_[Sha256(identity.ring_key.bytes())] = {identity.id, true};
 }
 
-std::shared_ptr<Session> Registry::FindByRingKey(std::string_view key) const {
+void Registry::ForgetKeys(const Session::Identity& identity) {
+  keys_.erase(Sha256(identity.secret.bytes()));
+  keys_.erase(Sha256(identity.ring_key.bytes()));
+}
+
+Registry::Sharing Registry::FindByKey(std::string_view key) const {
+  const Digest digest = Sha256(key);
   MutexLock lock(&mu_);
-  for (const auto& [id, session] : sessions_) {
-    if (session->identity().ring_key.Equals(key)) return session;
-  }
-  return nullptr;
+  const auto owner = keys_.find(digest);
+  if (owner == keys_.end()) return {};
+  const auto session = sessions_.find(owner->second.session);
+  if (session == sessions_.end()) return {};
+  return {session->second, owner->second.ring};
+}
+
+bool Registry::SharesWith(uint32_t user) const {
+  MutexLock lock(&mu_);
+  return std::any_of(sessions_.begin(), sessions_.end(), [user](const auto& entry) {
+    const Session::Identity& identity = entry.second->identity();
+    return (identity.offers_arena || identity.offers_ring) && identity.user.value_or(user) == user;
+  });
 }
 
 void Registry::End(const std::shared_ptr<Session>& session, const absl::Status& status) {
@@ -187,6 +208,7 @@ void Registry::End(const std::shared_ptr<Session>& session, const absl::Status& 
     MutexLock lock(&mu_);
     if (!sessions_.contains(session->identity().id)) return;
     ending_.push_back(session->shared_session_device());  // It may find no memory: the session goes on.
+    ForgetKeys(session->identity());
     sessions_.erase(session->identity().id);
     ++sessions_ended_;
   }

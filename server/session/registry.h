@@ -10,6 +10,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "common/base/sha256.h"
+#include "common/rpc/ring_use.h"
 #include "proto/hlod/v1/admin.pb.h"
 #include "server/session/memory_return.h"
 #include "server/session/session.h"
@@ -24,7 +26,8 @@ class Registry {
     bool leases = true;        // False for a private daemon, where a broken connection ends the session.
     // Name in the abstract namespace; empty: no shared memory.
     std::string arena_socket;
-    bool ring = false;         // True when sessions on this host are offered a ring.
+    // The sessions on this host that are offered a ring; kOn: those of the daemon's own user.
+    rpc::RingUse ring = rpc::RingUse::kOff;
     std::string daemon;        // Displayed as "hlod 0.1.0 pid 17".
     // Adds the daemon's cluster to a Welcome. Null: it has none.
     std::function<void(v1::Welcome&)> add_cluster;
@@ -39,10 +42,15 @@ class Registry {
                                                 std::shared_ptr<SessionStream> stream);
   // Returns the session if the secret is right. This is the only access to it besides its stream.
   absl::StatusOr<std::shared_ptr<Session>> Authenticate(uint64_t session, std::string_view secret) const;
-  // Returns the session with this secret, for the arena's socket; null when there is none.
-  std::shared_ptr<Session> FindBySecret(std::string_view secret) const;
-  // Returns the session with this Ring.key; null when there is none.
-  std::shared_ptr<Session> FindByRingKey(std::string_view key) const;
+  // Returns the session that hands out shared memory for a key, for the arena's socket: an arena for the
+  // session's secret, a ring for its Ring.key. The session is null when it offers none, or there is none.
+  struct Sharing {
+    std::shared_ptr<Session> session;
+    bool ring = false;
+  };
+  Sharing FindByKey(std::string_view key) const;
+  // Returns true when a session that offers shared memory may belong to this user.
+  bool SharesWith(uint32_t user) const;
 
   // Ends a session and its stream.
   void End(const std::shared_ptr<Session>& session, const absl::Status& status);
@@ -103,7 +111,11 @@ class Registry {
   static device::Account EndedOf(const Moment& moment);
   std::vector<std::shared_ptr<Session>> ListLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::StatusOr<std::shared_ptr<Session>> Create(const v1::Hello& hello, const Peer& peer);
+  bool OffersRing(std::optional<uint32_t> user) const;
   absl::StatusOr<std::shared_ptr<Session>> Resume(const v1::Resume& resume);
+  // Make FindByKey find the session, and no longer find it. Forgetting needs no memory.
+  void AddKeys(const Session::Identity& identity) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void ForgetKeys(const Session::Identity& identity) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Folds the accounts of sessions whose last work has ended meanwhile, and releases these sessions. Returns
   // true if there were any.
   bool FoldEnded();
@@ -119,6 +131,13 @@ class Registry {
   mutable Mutex mu_;
   uint64_t next_session_ ABSL_GUARDED_BY(mu_) = 1;
   absl::flat_hash_map<uint64_t, std::shared_ptr<Session>> sessions_ ABSL_GUARDED_BY(mu_);
+  // The sessions that offer shared memory, by the digests of their keys: the time that it takes to look for a
+  // guessed key says nothing about the keys.
+  struct KeyOwner {
+    uint64_t session = 0;
+    bool ring = false;
+  };
+  absl::flat_hash_map<Digest, KeyOwner> keys_ ABSL_GUARDED_BY(mu_);
   // Ended sessions whose running work may still be counted. Each is folded into the ledger when nothing else
   // refers to it.
   std::vector<std::shared_ptr<device::SessionDevice>> ending_ ABSL_GUARDED_BY(mu_);

@@ -30,6 +30,8 @@ class SessionStream {
   virtual bool Write(const v1::ServerMessage& message) = 0;
   // Ends the stream once the written messages have been sent. No message may be written after it.
   virtual void Finish(const absl::Status& status) = 0;
+  // Returns true when messages come through shared memory.
+  virtual bool uses_ring() const { return false; }
 };
 
 // The session's view of one bulk stream. Thread-safe.

@@ -175,6 +175,7 @@ v1::DaemonStats Registry::Stats() const {
   stats.set_side_memory_bytes(devices_.side_memory().used_bytes());
   stats.set_side_memory_bytes_max(devices_.side_memory().max_bytes());
   stats.set_resident_bytes(ResidentBytes());
+  stats.set_rings(rings);
   stats.set_wire_bytes_in(wire_bytes_in);
   stats.set_wire_bytes_out(wire_bytes_out);
   return stats;

@@ -181,14 +181,14 @@ absl::StatusOr<absl::Span<std::byte>> SessionTransfers::arena() const {
 }
 
 absl::StatusOr<rpc::Descriptor> SessionTransfers::MapRing() {
-  // The thread that reads it takes about this much besides.
+  // The thread that reads it takes about this much besides, and a message of each direction.
   constexpr int64_t kThreadBytes = 64 << 10;
+  constexpr int64_t kBytes = rpc::RingPair::kBytes + kThreadBytes + 2 * rpc::RingPair::kMessageBytes;
   MutexLock lock(&mu_);
   if (ended_) return Cancelled("The session ended.");
   ring_.reset();
   auto ring = std::make_unique<RingMemory>();
-  ASSIGN_OR_RETURN(ring->charge, device::MemoryCharge::Take(session_device_.share(),
-                                                            rpc::RingPair::kBytes + kThreadBytes, "A ring"));
+  ASSIGN_OR_RETURN(ring->charge, device::MemoryCharge::Take(session_device_.share(), kBytes, "A ring"));
   ASSIGN_OR_RETURN(ring->memory, rpc::SharedMemory::Create(rpc::RingPair::kBytes));
   ring_ = std::move(ring);
   return ring_->memory.TakeDescriptor();

@@ -1,8 +1,12 @@
 // Expected values are hand arithmetic.
 #include "tests/faults/scenarios.h"
 
+#include <atomic>
 #include <cstring>
+#include <memory>
 
+#include "common/rpc/ring.h"
+#include "server/session/ring/ring_thread.h"
 #include "tests/support/channel_programs.h"
 
 namespace hlod::faults {
@@ -237,6 +241,43 @@ std::vector<Expected> Resume(Driver& client) {
   return {{read, {1, 2, 3, 4}}, {again, {1, 2, 3, 4}}};
 }
 
+// Hears the messages of a ring.
+class RingListener : public session::RingEvents {
+ public:
+  void OnRingMessage(const std::string& bytes) override { Hear(); }
+  void OnElsewhere() override {}
+  void OnRingPause() override {}
+  void OnRingBroken(const absl::Status& status) override { Hear(); }
+  void OnRingEnd() override {}
+  void Await() const { heard_.wait(false); }
+
+ private:
+  void Hear() {
+    heard_ = true;
+    heard_.notify_all();
+  }
+  std::atomic<bool> heard_{false};
+};
+
+// The memory of a ring is handed out, taken by its connection, and read; then the session does without.
+std::vector<Expected> Ring(Driver& client) {
+  client.Use([](session::Session& session) {
+    const absl::StatusOr<rpc::Descriptor> handed_out = session.transfers().MapRing();
+    const std::unique_ptr<session::RingMemory> ring = session.transfers().TakeRing();
+    if (ring == nullptr) return;
+    const rpc::RingPair pair(ring->memory.bytes());
+    RingListener listener;
+    const auto thread = session::RingThread::Start(pair.to_daemon, listener);
+    if (!thread.ok()) return;
+    (*thread)->Read();
+    const std::byte message[] = {std::byte{1}};
+    const absl::Span<const std::byte> part(message);
+    if (rpc::RingWriter(pair.to_daemon).Write({&part, 1}).ok()) listener.Await();
+  });
+  client.Send(client.UploadOf({1, 2, 3, 4}, 1));
+  return {{client.Send(client.DownloadOf(1)), {1, 2, 3, 4}}};
+}
+
 std::vector<Expected> End(Driver& client) {
   client.Send(client.StreamUploadOf(1));
   client.Send(client.UploadOf({1, 2, 3, 4}, 2));
@@ -265,6 +306,7 @@ std::vector<Scenario> Scenarios() {
           {"channels", nothing, Channels},
           {"cancel", nothing, Cancellations},
           {"resume", nothing, Resume},
+          {"ring", nothing, Ring},
           {"end", nothing, End},
           {"assembled", nothing, Assembled, /*connected=*/true, /*assembled=*/true}};
 }

@@ -115,10 +115,10 @@ absl::Status ListSessions(const CommonOptions& common, const ListOptions& option
     PrintJson("sessions", ToJson(rows));
     return absl::OkStatus();
   }
-  Table table(
-      {"session", "pid", "state", "age", "live", "peak", "to device", "to host", "executes", "client"});
+  Table table({"session", "pid", "state", "messages", "age", "live", "peak", "to device", "to host",
+               "executes", "client"});
   for (const SessionRow& row : rows) {
-    table.Add({N(static_cast<int64_t>(row.session)), N(row.pid), row.state, Seconds(row.age_us),
+    table.Add({N(static_cast<int64_t>(row.session)), N(row.pid), row.state, row.messages, Seconds(row.age_us),
                Bytes(row.stats.live_bytes), Bytes(row.stats.peak_bytes),
                Bytes(row.stats.host_to_device.bytes), Bytes(row.stats.device_to_host.bytes),
                N(row.stats.executes), row.client});
@@ -156,8 +156,9 @@ absl::Status ShowStats(const CommonOptions& common) {
     return absl::OkStatus();
   }
   // The version already contains "hlod 0.1.0 pid 17".
-  std::printf("%s, up %s, %s sessions (%s ended)\n", stats.version.c_str(), Seconds(stats.uptime_us).c_str(),
-              N(stats.sessions).c_str(), N(stats.sessions_ended).c_str());
+  std::printf("%s, up %s, %s sessions (%s ended), %s of them over shared memory\n", stats.version.c_str(),
+              Seconds(stats.uptime_us).c_str(), N(stats.sessions).c_str(), N(stats.sessions_ended).c_str(),
+              N(stats.rings).c_str());
   std::printf("backing memory    %s; the process has %s\n", Bytes(stats.host_memory_bytes).c_str(),
               Bytes(stats.resident_bytes).c_str());
   std::printf("other memory      %s of %s for sessions\n", Bytes(stats.side_memory_bytes).c_str(),

@@ -18,17 +18,33 @@ namespace {
 
 constexpr char kPrivate[] = "private";
 
+// Returns how the messages of a client come to the daemon, for those whom the daemon tells; otherwise empty.
+std::string WayOf(const Client& client, const ConnectOptions& options) {
+  const absl::StatusOr<Admin> admin = Admin::Connect(options);
+  if (!admin.ok()) return "";
+  const absl::StatusOr<std::vector<SessionRow>> sessions = admin->Sessions();
+  if (!sessions.ok()) return "";
+  for (const SessionRow& row : *sessions) {
+    if (row.session != client.session_id()) continue;
+    if (row.messages == "ring") return ", messages through shared memory";
+    if (row.messages == "stream") return ", messages through the socket";
+  }
+  return "";
+}
+
 // Connects, and describes the daemon: its version, address and round trip.
 absl::StatusOr<std::string> Describe(const ConnectOptions& options) {
   ASSIGN_OR_RETURN(const Client client, Client::Connect(options));
   const ClosedAtEnd close(client);
   absl::Duration least = absl::InfiniteDuration();
-  for (int i = 0; i < 5; ++i) {
+  // A client takes the ring that it is offered after its first messages.
+  for (int i = 0; i < 40; ++i) {
     ASSIGN_OR_RETURN(const absl::Duration round_trip, client.Ping());
     least = std::min(least, round_trip);
   }
   const std::string place = options.address == kPrivate ? "" : " at " + client.address();
-  return absl::StrCat(client.daemon(), place, ", round trip ", absl::ToInt64Microseconds(least), " us");
+  return absl::StrCat(client.daemon(), place, ", round trip ", absl::ToInt64Microseconds(least), " us",
+                      options.address == kPrivate ? "" : WayOf(client, options));
 }
 
 // Returns the finding about the daemon that programs of this user find.

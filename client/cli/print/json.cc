@@ -17,7 +17,7 @@ HLOD_NAMED_FIELDS(BufferRow, session, handle, device, shape, bytes, state, origi
 HLOD_NAMED_FIELDS(ExecutableRow, digest, name, instructions, steps, fused_steps, library_steps,
                   movement_steps, reference_steps, reference_opcodes, slow_steps, temporary_bytes, compile_us,
                   executes, execute_us, network_us, sessions)
-HLOD_NAMED_FIELDS(SessionRow, session, client, pid, state, age_us, stats)
+HLOD_NAMED_FIELDS(SessionRow, session, client, pid, state, age_us, stats, messages)
 HLOD_NAMED_FIELDS(Distribution, min_us, max_us, sum_us)
 HLOD_NAMED_FIELDS(TransferSum, key, host_to_device, device_to_host, device_to_device)
 

@@ -14,7 +14,7 @@
 #include "client/runtime/connection/pipe.h"
 #include "client/runtime/preflight/abstract_session.h"
 #include "common/rpc/endpoint.h"
-#include "common/rpc/ring.h"
+#include "common/rpc/ring_use.h"
 #include "hlod/runtime/client.h"
 
 namespace hlod::runtime {

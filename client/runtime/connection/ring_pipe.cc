@@ -15,8 +15,6 @@ namespace {
 
 // The number of messages after which RingUse::kOn takes the ring.
 constexpr int kMessagesBefore = 16;
-// The size up to which a message is copied through the ring, a quarter of it.
-constexpr size_t kRingMessageMax = rpc::RingPair::kRingBytes / 4;
 // The pauses between looks at the stream: for its end, and while a message is being written to it.
 constexpr absl::Duration kLook = absl::Milliseconds(100), kWriteLook = absl::Microseconds(50);
 // The pause when a caller only looks, which it may do often.
@@ -64,7 +62,7 @@ bool RingPipe::WriteToRing(Ring& ring, const MessageParts& message) {
     bytes += part->size();
   }
   absl::StatusOr<bool> written = false;
-  if (bytes <= kRingMessageMax) written = ring.writer.Write(parts);
+  if (bytes <= rpc::RingPair::kMessageBytes) written = ring.writer.Write(parts);
   if (written.ok() && *written) return true;
   if (!written.ok() || !ring.writer.WriteElsewhere().ok()) broken_ = true;
   return false;

@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "client/runtime/connection/pipe.h"
 #include "common/rpc/ring.h"
+#include "common/rpc/ring_use.h"
 #include "common/rpc/shared_memory.h"
 
 namespace hlod::runtime {

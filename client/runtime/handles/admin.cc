@@ -109,7 +109,7 @@ absl::StatusOr<std::vector<SessionRow>> Admin::Sessions(int limit) const {
   std::vector<SessionRow> rows;
   for (const v1::SessionRow& session : list.sessions()) {
     rows.push_back({session.session(), session.client(), session.pid(), session.state(), session.age_us(),
-                    runtime::StatsFromProto(session.stats())});
+                    runtime::StatsFromProto(session.stats()), session.messages()});
   }
   return rows;
 }

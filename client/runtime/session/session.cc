@@ -233,17 +233,24 @@ void Session::StartWrites() {
     MessageParts message = NextMessage();
     if (!Fits(message)) return;
     const std::shared_ptr<Pipe> pipe = pipe_;
+    ++starting_;
     mu_.Unlock();
     const bool sent = pipe->StartWrite(std::move(message));
     mu_.Lock();
     // Another pipe has writes of its own.
     if (sent && pipe_ == pipe) writing_ = false;
+    if (--starting_ == 0) started_.SignalAll();
   }
 }
 
 void Session::Push(absl::Time deadline) {
   for (;;) {
     StartWrites();
+    // The thread there sends the rest if its write has ended when it returns: no event would say so.
+    if (starting_ > 0) {
+      if (started_.WaitWithDeadline(&mu_, deadline)) return;
+      continue;
+    }
     if (polling_ || !connected_) return;  // The polling or recovering thread sends the rest.
     if (outbox_.empty()) {
       if (++sends_since_drain_ < kSendsPerDrain) return;

@@ -85,7 +85,7 @@
 #include "common/base/errors/error.h"
 #include "common/base/limits.h"
 #include "common/base/sha256.h"
-#include "common/rpc/ring.h"
+#include "common/rpc/ring_use.h"
 #include "hlod/runtime/caller.h"
 #include "hlod/runtime/types.h"
 #include "proto/hlod/v1/session.pb.h"
@@ -313,11 +313,16 @@ class Session : public std::enable_shared_from_this<Session> {
 
   absl::Mutex mu_;
   absl::CondVar changed_;  // Signalled after each event, and when the polling thread stops.
+  absl::CondVar started_;  // Signalled when no thread is in Pipe::StartWrite any more.
   std::shared_ptr<Pipe> pipe_ ABSL_GUARDED_BY(mu_);
   bool polling_ ABSL_GUARDED_BY(mu_) = false;
   bool writing_ ABSL_GUARDED_BY(mu_) = false;    // True while a write is under way.
+  // The number of threads in Pipe::StartWrite: a write that ends there ends without an event.
+  int starting_ ABSL_GUARDED_BY(mu_) = 0;
   bool connected_ ABSL_GUARDED_BY(mu_) = false;  // False while a broken connection is being replaced.
   bool goodbye_ ABSL_GUARDED_BY(mu_) = false;
+  // True when the daemon lacked memory or a thread for a connection: further ones do without a ring.
+  std::atomic<bool> ring_refused_{false};
   bool ended_ ABSL_GUARDED_BY(mu_) = false;  // True when the stream has ended after Goodbye.
   absl::Status lost_ ABSL_GUARDED_BY(mu_);
   // The pause before the next attempt to connect: it grows while connections break without completing a

@@ -111,7 +111,8 @@ absl::StatusOr<std::shared_ptr<Session>> Session::Open(std::unique_ptr<Connector
 
 absl::StatusOr<std::shared_ptr<Pipe>> Session::Connect(absl::Time deadline) {
   ASSIGN_OR_RETURN(std::shared_ptr<Pipe> stream, connector_->Connect(deadline));
-  if (options_.ring == rpc::RingUse::kOff || !options_.shared_memory || !connector_->local()) return stream;
+  const bool may = options_.shared_memory && connector_->local() && !ring_refused_;
+  if (options_.ring == rpc::RingUse::kOff || !may) return stream;
   return std::shared_ptr<Pipe>(std::make_shared<RingPipe>(std::move(stream), options_.ring));
 }
 
@@ -144,6 +145,7 @@ absl::Status Session::Greet(absl::Time deadline) {
 void Session::HandleEnd(const absl::Status& status) {
   connected_ = false;
   writing_ = false;
+  if (absl::IsResourceExhausted(status)) ring_refused_ = true;
   if (goodbye_) {
     ended_ = true;
     Lose(SessionIsClosed());

@@ -11,9 +11,6 @@
 namespace hlod::grpc_server {
 namespace {
 
-// The size up to which a message is copied through the ring, a quarter of it.
-constexpr size_t kRingMessageMax = rpc::RingPair::kRingBytes / 4;
-
 // The field `ring` of a ServerMessage, true. Fields may come in any order, except the checksum.
 constexpr uint8_t kRingField[] = {v1::ServerMessage::kRingFieldNumber << 3, 1};
 
@@ -22,11 +19,13 @@ constexpr uint8_t kRingField[] = {v1::ServerMessage::kRingFieldNumber << 3, 1};
 void GrpcStream::UseRing(rpc::RingPlace place, std::function<void(const absl::Status&)> broken) {
   MutexLock lock(&mu_);
   ring_ = std::make_unique<rpc::RingWriter>(place);
+  uses_ring_ = true;
   broken_ = std::move(broken);
 }
 
 void GrpcStream::DropRing() {
   MutexLock lock(&mu_);
+  uses_ring_ = false;
   ring_.reset();
   broken_ = nullptr;
   in_ring_ = false;
@@ -55,7 +54,7 @@ bool GrpcStream::Write(const v1::ServerMessage& message) {
 absl::StatusOr<bool> GrpcStream::WriteToRing(const v1::ServerMessage& message) {
   if (!in_ring_) return false;
   const size_t size = message.ByteSizeLong();
-  if (size <= kRingMessageMax) {
+  if (size <= rpc::RingPair::kMessageBytes) {
     bytes_.resize(size);
     message.SerializeWithCachedSizesToArray(reinterpret_cast<uint8_t*>(bytes_.data()));
     const absl::Span<const std::byte> part(reinterpret_cast<const std::byte*>(bytes_.data()), size);

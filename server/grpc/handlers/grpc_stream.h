@@ -1,6 +1,7 @@
 // The daemon's side of a session's stream: messages on a gRPC call or, on the same host, in a ring.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -29,6 +30,7 @@ class GrpcStream : public session::SessionStream {
 
   bool Write(const v1::ServerMessage& message) override;
   void Finish(const absl::Status& status) override;
+  bool uses_ring() const override { return uses_ring_; }
 
  private:
   // Returns true when the message is in the ring; false when it must go on the call.
@@ -41,6 +43,7 @@ class GrpcStream : public session::SessionStream {
   session::Registry& registry_;
   const std::shared_ptr<Call> call_;
   bool checksums_ = false;
+  std::atomic<bool> uses_ring_{false};
   Mutex mu_;
   std::unique_ptr<rpc::RingWriter> ring_ ABSL_GUARDED_BY(mu_);  // Null without a ring.
   std::function<void(const absl::Status&)> broken_ ABSL_GUARDED_BY(mu_);

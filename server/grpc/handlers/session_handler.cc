@@ -120,7 +120,10 @@ class SessionHandler : public CallHandler, private session::RingEvents {
       if (!room.ok()) return connection_.Refuse(*stream_, room);
     }
     if (ring) {
-      if (const absl::Status turned = TurnToRing(); !turned.ok()) return connection_.Refuse(*stream_, turned);
+      const absl::Status turned = TurnToRing();
+      // Without a kind it is not the client's fault: it resumes the session, without a ring.
+      if (!turned.ok() && KindOf(turned) == ErrorKind::kNone) return EndStream(turned);
+      if (!turned.ok()) return connection_.Refuse(*stream_, turned);
     }
     call_.Read();
   }
@@ -200,8 +203,13 @@ class SessionHandler : public CallHandler, private session::RingEvents {
     });
   }
   void OnRingBroken(const absl::Status& status) override {
-    connection_.Refuse(*stream_,
-                       KindOf(status) == ErrorKind::kNone ? WithKind(status, ErrorKind::kViolation) : status);
+    try {
+      connection_.Refuse(*stream_,
+                         absl::IsDataLoss(status) ? WithKind(status, ErrorKind::kViolation) : status);
+    } catch (const std::exception& e) {  // The session waits for its client, or its lease.
+      spdlog::error("A session could not be ended: {}", e.what());
+      call_.Cancel();
+    }
   }
   void OnRingEnd() override { EndStream(absl::OkStatus()); }
 
@@ -257,7 +265,7 @@ class SessionHandler : public CallHandler, private session::RingEvents {
   bool reads_done_ ABSL_GUARDED_BY(ring_mu_) = false;
   bool over_ ABSL_GUARDED_BY(ring_mu_) = false;                     // True when the call is done.
   std::optional<grpc::ByteBuffer> held_ ABSL_GUARDED_BY(ring_mu_);  // Came while in_ring_.
-  std::unique_ptr<session::RingMemory> ring_;                       // Set and reset with ring_thread_.
+  std::unique_ptr<session::RingMemory> ring_;  // Set before ring_thread_, and reset after it.
   std::unique_ptr<session::RingThread> ring_thread_ ABSL_GUARDED_BY(ring_mu_);  // Null without a ring.
 };
 

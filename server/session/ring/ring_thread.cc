@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "common/base/errors/exceptions.h"
 #include "common/base/errors/status.h"
 #include "common/base/system/time_slice.h"
 
@@ -74,7 +75,7 @@ void RingThread::Run() {
     try {
       ReadMessages();
     } catch (const std::exception& e) {
-      status = MakeError(ErrorKind::kLimit, absl::StrFormat("A message could not be handled: %s.", e.what()));
+      status = ExceptionError("A message could not be handled", e);
     }
     {
       MutexLock lock(&mu_);

@@ -95,8 +95,8 @@ TEST_F(Metrics, AreTheLedgersFigures) {
 TEST_F(Metrics, HaveHelpATypeAndAUnitAndNoLabelThatAClientChooses) {
   const Scrape before = Ask();
   const std::set<std::string> units = {"seconds", "bytes", "total", "info"};
-  const std::set<std::string> counts = {"hlod_sessions", "hlod_device_buffers", "hlod_device_placeholders",
-                                        "hlod_device_queued_executes"};
+  const std::set<std::string> counts = {"hlod_sessions", "hlod_rings", "hlod_device_buffers",
+                                        "hlod_device_placeholders", "hlod_device_queued_executes"};
   for (const auto& [series, value] : before) {
     const std::string name = series.substr(0, series.find('{'));
     EXPECT_NE(text_.find("# HELP " + name + " "), std::string::npos) << name;

@@ -42,6 +42,16 @@ TEST_F(Hloctl, DoctorSaysWhatIsWrongAndWhatToDo) {
       << missing.text;
 }
 
+TEST_F(Hloctl, DoctorSaysHowMessagesTravel) {
+  StartDaemon({.flags = {"--ring", "on"}});
+  const auto found = [this] { return FindingOf(RunJson("doctor"), "daemon")["found"].get<std::string>(); };
+  const std::string program = program_;
+  program_ = "HLOD_RING=on " + program;
+  EXPECT_NE(found().find(", messages through shared memory"), std::string::npos) << found();
+  program_ = "HLOD_RING=off " + program;
+  EXPECT_NE(found().find(", messages through the socket"), std::string::npos) << found();
+}
+
 TEST_F(Hloctl, DoctorNotesFewDescriptors) {
   program_ = "prlimit --nofile=1000:1000 " + program_;
   const nlohmann::json finding = FindingOf(RunJson("doctor"), "descriptors");

@@ -61,8 +61,20 @@ TEST_F(Rings, BothSidesMustWantOne) {
   EXPECT_EQ(RingsOf(daemon_->pid()), 0);
 }
 
-TEST_F(Rings, AClientOfFewWordsDoesWithoutUnlessToldOtherwise) {
-  const ScopedVariable on("HLOD_RING", "on");
+TEST_F(Rings, ListsAndFiguresSayWhichSessionsHaveOne) {
+  Must(client_->Ping());
+  const ScopedVariable off("HLOD_RING", "off");
+  const Client other = Must(daemon_->Connect());
+  Must(other.Ping());
+  EXPECT_EQ(Must(daemon_->Stats()).rings, 1);
+  const Admin admin = Must(Admin::Connect({.address = daemon_->address()}));
+  for (const SessionRow& row : Must(admin.Sessions()))
+    EXPECT_EQ(row.messages, row.session == client_->session_id() ? "ring" : "stream");
+}
+
+TEST_F(Rings, ByDefaultAClientOfFewWordsDoesWithout) {
+  const ScopedVariable unset("HLOD_RING", "");
+  StartDaemon({});
   const Client client = Must(daemon_->Connect());
   client_.reset();
   ASSERT_TRUE(WaitForRings(daemon_->pid(), 0));
@@ -75,7 +87,7 @@ TEST_F(Rings, AClientOfFewWordsDoesWithoutUnlessToldOtherwise) {
 TEST_F(Rings, AWrongSettingIsAnErrorOfBoth) {
   const ScopedVariable wrong("HLOD_RING", "yes");
   const absl::Status status = daemon_->Connect().status();
-  EXPECT_EQ(status.message(), "$HLOD_RING: \"yes\" is none of off, on and first.");
+  EXPECT_EQ(status.message(), "$HLOD_RING: \"yes\" is none of off, on, first and all.");
   EXPECT_FALSE(testing::Daemon::Start().ok());
 }
 

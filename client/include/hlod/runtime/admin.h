@@ -61,7 +61,8 @@ struct SessionRow {
   int64_t pid = 0;
   std::string state;  // "connected", "waiting"
   int64_t age_us = 0;
-  SessionStats stats;  // The session's totals, without rows.
+  SessionStats stats;    // The session's totals, without rows.
+  std::string messages;  // The way its messages take: "ring", "stream"; empty without a connection.
 };
 
 struct DaemonStats {
@@ -70,6 +71,7 @@ struct DaemonStats {
   int64_t pid = 0, uptime_us = 0;
   SessionStats totals;  // Totals over all sessions, including ended ones; the rows are by cause.
   int64_t sessions = 0, sessions_ended = 0;
+  int64_t rings = 0;  // Connections whose messages come through shared memory.
   // host_memory_bytes: in use behind the devices' memory; resident_bytes: all of the process, as the kernel
   // counts it; side_memory_bytes: what sessions take besides, for programs, replies, lines and handles.
   int64_t host_memory_bytes = 0, resident_bytes = 0;

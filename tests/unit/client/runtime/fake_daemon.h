@@ -2,6 +2,7 @@
 // events.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -27,13 +28,14 @@ class FakePipe : public Pipe {
     for (const std::shared_ptr<const std::string>& part : parts) bytes += *part;
     v1::ClientMessage message;
     message.ParseFromString(bytes);
-    if (!reports_late) Push({.kind = PipeEvent::Kind::kWritten});
+    if (!reports_late && !writes_at_once) Push({.kind = PipeEvent::Kind::kWritten});
     handler_(message, *this);
     if (reports_late) Push({.kind = PipeEvent::Kind::kWritten});
-    return false;
+    return writes_at_once;
   }
   PipeEvent Poll(absl::Time deadline) override {
     absl::MutexLock lock(&mu_);
+    ++polls;
     mu_.AwaitWithDeadline(
         absl::Condition(+[](std::deque<PipeEvent>* events) { return !events->empty(); }, &events_), deadline);
     if (events_.empty()) return {};
@@ -45,7 +47,9 @@ class FakePipe : public Pipe {
   void Cancel() override { End(absl::CancelledError("cancelled")); }
 
   bool reports_late = false;  // The answers to a message come before the report that it was written.
-  bool stalled = false;  // Writes do not complete, because the daemon does not read.
+  bool stalled = false;       // Writes do not complete, because the daemon does not read.
+  bool writes_at_once = false;  // Writes end before StartWrite returns, without an event.
+  std::atomic<int> polls{0};    // The number of calls of Poll.
 
   void Push(PipeEvent event) {
     absl::MutexLock lock(&mu_);

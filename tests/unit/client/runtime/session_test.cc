@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
 #include "client/runtime/transfer/arena.h"
 #include "client/runtime/transfer/transfer.h"
 #include "common/base/errors/error.h"
@@ -73,6 +77,30 @@ TEST_F(SessionMachine, SendingDoesNotWaitForAnAnswer) {
   const std::shared_ptr<Session> session = Open();
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(session->Send({}, Ping()).ok());
   EXPECT_EQ(daemon_.commands().size(), 100u);
+}
+
+// The second thread's command is queued behind the first one's write, which ends without an event: a thread
+// that waited for one would wait for ever.
+TEST_F(SessionMachine, ACommandBehindAWriteThatEndsAtOnceWaitsForNoEvent) {
+  const std::shared_ptr<Session> session = Open();
+  daemon_.pipe->writes_at_once = true;
+  absl::Notification entered, go_on;
+  daemon_.on_command = [&](const v1::Command& command, FakePipe&) {
+    if (command.id() > 1) return;
+    entered.Notify();
+    go_on.WaitForNotification();
+  };
+  std::thread first([&] { EXPECT_TRUE(session->Send({}, Ping()).ok()); });
+  entered.WaitForNotification();
+  const int polls = daemon_.pipe->polls;
+  std::thread second([&] { EXPECT_TRUE(session->Send({}, Ping()).ok()); });
+  const absl::Time late = absl::Now() + absl::Milliseconds(100);
+  while (daemon_.pipe->polls == polls && absl::Now() < late)
+    absl::SleepFor(absl::Milliseconds(1));  // tidy: nothing says that the second one waits.
+  go_on.Notify();
+  first.join();
+  second.join();
+  EXPECT_EQ(daemon_.commands().size(), 2u);
 }
 
 TEST_F(SessionMachine, WaitGivesTheCommandsOwnError) {

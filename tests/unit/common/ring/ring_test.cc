@@ -4,6 +4,9 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -87,10 +90,10 @@ TEST(Ring, AFullRingTakesNoMessageButTheWordThatTheyComeElsewhere) {
   Got last = Got::kMessage;
   while (last == Got::kMessage) last = reader.Read(got).value();
   EXPECT_EQ(last, Got::kElsewhere);
-  EXPECT_FALSE(WriteTo(writer, std::string(RingPair::kRingBytes - 8, 'x')).value());
-  EXPECT_TRUE(WriteTo(writer, std::string(RingPair::kRingBytes - 16, 'x')).value());
+  EXPECT_FALSE(WriteTo(writer, std::string(RingPair::kMessageBytes + 1, 'x')).value());
+  EXPECT_TRUE(WriteTo(writer, std::string(RingPair::kMessageBytes, 'x')).value());
   ASSERT_EQ(reader.Read(got).value(), Got::kMessage);
-  EXPECT_EQ(got.size(), RingPair::kRingBytes - 16);
+  EXPECT_EQ(got.size(), RingPair::kMessageBytes);
 }
 
 TEST(Ring, AnInterruptEndsTheWait) {
@@ -116,7 +119,7 @@ class Chance {
   explicit Chance(uint32_t seed) : random_(seed) {}
   size_t Size() {
     const uint32_t kind = Number() % 1000;
-    return Number() % (kind == 0 ? 60'000 : kind < 50 ? 2000 : 120);
+    return Number() % (kind == 0 ? 30'000 : kind < 50 ? 2000 : 120);
   }
   void Pause() {
     const uint32_t kind = Number() % 256;
@@ -259,6 +262,12 @@ TEST(Ring, AWritersNonsenseIsAnError) {
               HasSubstr("a record is larger than what was written (9)"));
   EXPECT_THAT(read_after([&](RingPlace place) { set_header(place, 0xffffffff, 1); }),
               HasSubstr("a record is larger than what was written (4294967295)"));
+  // The reader keeps no memory for so large a record, although all of it was written.
+  EXPECT_THAT(read_after([&](RingPlace place) {
+                set_header(place, RingPair::kMessageBytes + 1, 1);
+                place.positions->head = 16 + 2 * RingPair::kMessageBytes;
+              }),
+              HasSubstr("a record is larger than messages may be (32769)"));
   EXPECT_THAT(read_after([&](RingPlace place) { set_header(place, 6, 3); }),
               HasSubstr("a record is of no known kind (3)"));
   EXPECT_THAT(read_after([&](RingPlace place) { set_header(place, 6, 2); }),
@@ -266,7 +275,7 @@ TEST(Ring, AWritersNonsenseIsAnError) {
 }
 
 TEST(Ring, AReadersNonsenseIsAnError) {
-  for (const uint64_t tail : {uint64_t{8}, uint64_t{48}, ~uint64_t{0}}) {
+  for (const uint64_t tail : {uint64_t{8}, uint64_t{1} << 40, ~uint64_t{0}}) {
     const Memory memory;
     RingWriter writer(memory.pair.to_daemon);
     RingReader reader(memory.pair.to_daemon);
@@ -274,8 +283,10 @@ TEST(Ring, AReadersNonsenseIsAnError) {
     ASSERT_TRUE(WriteTo(writer, "first").value());
     ASSERT_TRUE(WriteTo(writer, "second").value());
     ASSERT_EQ(reader.Read(got).value(), Got::kMessage);
-    const std::string large(RingPair::kRingBytes - 24, 'x');
-    ASSERT_FALSE(WriteTo(writer, large).value());  // The writer knows now that the reader is at 16.
+    const std::string large(RingPair::kMessageBytes, 'x');
+    while (WriteTo(writer, large).value()) {
+    }
+    // The ring is full, and the writer knows now that the reader is at 16.
     memory.pair.to_daemon.positions->tail = tail;
     EXPECT_EQ(WriteTo(writer, large).status().code(), absl::StatusCode::kDataLoss) << tail;
   }
@@ -308,6 +319,31 @@ TEST(Ring, RandomBytesFromAPeerReachNothingOutsideOfTheRing) {
       if (!read.ok()) break;
       if (!WriteTo(writer, std::string(chance.Size() % 3000, 'x')).ok()) break;
     }
+  }
+}
+
+// Both futex calls below are open to every process that maps the ring.
+TEST(Ring, APeerCannotHideASleepingReaderFromItsOwnProcess) {
+  for (const bool requeue : {false, true}) {
+    const Memory memory;
+    RingReader reader(memory.pair.to_daemon);
+    std::atomic<uint32_t>& asleep = memory.pair.to_daemon.positions->asleep;
+    std::atomic<uint32_t>& other = memory.pair.to_client.positions->asleep;
+    std::atomic<bool> woken{false};
+    std::thread waiting([&] {
+      while (!woken) reader.Wait(std::chrono::hours(1));
+    });
+    while (asleep == 0) std::this_thread::yield();
+    if (requeue) {
+      // Moves the reader to another word: until it has fallen asleep there is none to move.
+      while (syscall(SYS_futex, reinterpret_cast<uint32_t*>(&asleep), FUTEX_REQUEUE, 0, 1L,
+                     reinterpret_cast<uint32_t*>(&other), 0) < 1)
+        std::this_thread::yield();
+    }
+    asleep = 0;  // The reader looks as if it were awake.
+    woken = true;
+    reader.Interrupt();
+    waiting.join();
   }
 }
 

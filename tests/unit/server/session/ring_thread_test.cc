@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/base/errors/error.h"
 #include "common/base/errors/status.h"
 #include "common/rpc/ring.h"
 #include "common/rpc/shared_memory.h"
@@ -20,10 +21,16 @@ using testing::ElementsAre;
 // Keeps the events as text, and lets a test wait for them.
 class KeptRingEvents : public RingEvents {
  public:
-  void OnRingMessage(const std::string& bytes) override { Keep(bytes); }
+  void OnRingMessage(const std::string& bytes) override {
+    if (bytes == "too much") throw std::bad_alloc();  // tidy: the allocator refuses in no other way.
+    Keep(bytes);
+  }
   void OnElsewhere() override { Keep("elsewhere"); }
   void OnRingPause() override {}
-  void OnRingBroken(const absl::Status& status) override { Keep("broken: " + std::string(status.message())); }
+  void OnRingBroken(const absl::Status& status) override {
+    const bool no_memory = KindOf(status) == ErrorKind::kNoMemory;
+    Keep((no_memory ? "no memory: " : "broken: ") + std::string(status.message()));
+  }
   void OnRingEnd() override { Keep("end"); }
 
   std::vector<std::string> Await(size_t count) {
@@ -105,6 +112,14 @@ TEST(RingThread, ABrokenRingIsToldOnce) {
   EXPECT_THAT(ring.events.Await(2), ElementsAre("one", "broken: The other direction is broken."));
   ring.thread.reset();
   EXPECT_EQ(ring.events.Await(2).size(), 2u);
+}
+
+TEST(RingThread, AMessageThatFindsNoMemoryIsSuchAnError) {
+  RingFixture ring;
+  ring.thread->Read();
+  ring.Write("too much");
+  EXPECT_THAT(ring.events.Await(1), ElementsAre("no memory: A message could not be handled: the "
+                                                "process finds no memory (std::bad_alloc)."));
 }
 
 TEST(RingThread, AThreadThatDoesNotReadIsBrokenAndDestroyedAtOnce) {

@@ -1,7 +1,11 @@
 // The session machine: order, answers, replay, leases, isolation, and violations that end a session.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <optional>
+
+#include "common/rpc/ring_use.h"
 #include "tests/unit/server/session/pipe.h"
 
 namespace hlod::session {
@@ -144,7 +148,51 @@ TEST(Session, TwoSessionsCannotNameEachOthersBuffers) {
   EXPECT_FALSE(daemon.registry->Authenticate(one.session(), other.secret()).ok());
   EXPECT_FALSE(daemon.registry->Authenticate(one.session(), "").ok());
   EXPECT_FALSE(daemon.registry->Authenticate(one.session(), std::string(32, '\0')).ok());
-  EXPECT_EQ(daemon.registry->FindBySecret(std::string(32, 'x')), nullptr);
+  EXPECT_EQ(daemon.registry->FindByKey(std::string(32, 'x')).session, nullptr);
+}
+
+TEST(Session, SharedMemoryIsFoundByItsKeysUntilTheSessionEnds) {
+  Daemon daemon;
+  Client one(daemon), other(daemon);
+  const Registry& registry = *daemon.registry;
+  EXPECT_EQ(registry.FindByKey(one.secret()).session->identity().id, one.session());
+  EXPECT_FALSE(registry.FindByKey(one.secret()).ring);
+  EXPECT_EQ(registry.FindByKey(other.secret()).session->identity().id, other.session());
+  const std::string ring_key = registry.FindByKey(one.secret()).session->identity().ring_key.bytes();
+  EXPECT_EQ(registry.FindByKey(ring_key).session, nullptr) << "This daemon offers no ring.";
+  v1::Command goodbye;
+  goodbye.mutable_goodbye();
+  const std::string secret = one.secret();
+  one.Send(goodbye);
+  ASSERT_TRUE(one.Ended().ok());
+  EXPECT_EQ(registry.FindByKey(secret).session, nullptr);
+  EXPECT_NE(registry.FindByKey(other.secret()).session, nullptr);
+}
+
+TEST(Session, ARingIsOfferedToTheDaemonsOwnUserUnlessToAllOfThisHost) {
+  for (const rpc::RingUse use : {rpc::RingUse::kOff, rpc::RingUse::kOn, rpc::RingUse::kAll}) {
+    Daemon daemon;
+    Registry registry(*daemon.devices, daemon.processes,
+                      {.epoch = 77, .arena_socket = "test-arena", .ring = use, .daemon = "test"});
+    const auto offers = [&registry](bool local, std::optional<uint32_t> user) {
+      v1::Hello hello;
+      hello.set_version_min(1);
+      hello.set_version_max(1);
+      const auto stream = std::make_shared<PipeStream>();
+      const Peer peer{.local = local, .description = "test", .owner = "someone", .user = user};
+      const std::shared_ptr<Session> session = registry.Open(hello, peer, stream).value();
+      const v1::Welcome welcome = stream->Next()->welcome();
+      const std::string key = session->identity().ring_key.bytes();
+      EXPECT_EQ(registry.FindByKey(key).session, welcome.has_ring() ? session : nullptr);
+      EXPECT_EQ(registry.FindByKey(key).ring, welcome.has_ring());
+      EXPECT_EQ(welcome.ring().key(), welcome.has_ring() ? key : "");
+      return welcome.has_ring();
+    };
+    EXPECT_EQ(offers(true, geteuid()), use != rpc::RingUse::kOff);
+    EXPECT_EQ(offers(true, geteuid() + 1), use == rpc::RingUse::kAll);
+    EXPECT_EQ(offers(true, std::nullopt), use == rpc::RingUse::kAll);
+    EXPECT_FALSE(offers(false, geteuid()));
+  }
 }
 
 TEST(Session, ADigestIsNoWayToAnothersProgram) {
