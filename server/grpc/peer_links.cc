@@ -53,7 +53,7 @@ PeerLinks::PeerLinks(ClusterOptions options, PeerCredentials credentials, std::s
                      std::string address, uint64_t incarnation, device::Devices& devices)
     : options_(std::move(options)),
       credentials_(std::move(credentials)),
-      parts_(std::make_shared<LaunchParts>(*this, credentials_)),
+      parts_(std::make_shared<LaunchParts>(*this, credentials_, devices.side_memory().ShareOf("daemons"))),
       group_(MembershipOptionsOf(options_, version, address, incarnation, devices),
              fabric::LaunchLimits{.launches_before = incarnation % 1'000 * 1'000'000}, *this, *this) {
   devices.SetLaunches(parts_);

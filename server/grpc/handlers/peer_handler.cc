@@ -27,11 +27,7 @@ class PeerHandler : public CallHandler {
 
  private:
   absl::Status Take(grpc::ByteBuffer& bytes) {
-    if (bytes.Length() > kPeerMessageBytesMax) {
-      return MakeError(ErrorKind::kLimit,
-                       absl::StrFormat("A message between daemons has %d bytes; the limit is %d.",
-                                       bytes.Length(), kPeerMessageBytesMax));
-    }
+    RETURN_IF_ERROR(CheckPeerMessage(bytes.Length()));
     v1::PeerMessage message;
     if (!message.ParseFromString(ToString(bytes)))
       return MakeError(ErrorKind::kViolation, "A message between daemons cannot be parsed.");

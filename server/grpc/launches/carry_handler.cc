@@ -37,24 +37,15 @@ class CarryHandler : public CallHandler {
 
  private:
   absl::StatusOr<bool> Take(grpc::ByteBuffer& bytes, bool& waits) {
-    if (bytes.Length() > kPeerMessageBytesMax) {
-      return MakeError(ErrorKind::kLimit,
-                       absl::StrFormat("A message between daemons has %d bytes; the limit is %d.",
-                                       bytes.Length(), kPeerMessageBytesMax));
-    }
-    v1::CarryFrame frame;
-    if (!frame.ParseFromString(ToString(bytes)))
-      return MakeError(ErrorKind::kViolation, "A message between daemons cannot be parsed.");
-    if (first_.has_value()) return carrier_->Take(call_.shared_from_this(), *first_, frame, waits);
+    ASSIGN_OR_RETURN(ReceivedCarry received, DecodeCarryFrame(bytes));
+    if (first_.has_value()) return carrier_->Take(*first_, received);
     if (!trusted_)
       RETURN_IF_ERROR(CheckDaemon(*call_.context().auth_context(), links_.cluster(), /*daemon=*/""));
-    carrier_ = links_.carriers().Find(frame.launch());
+    carrier_ = links_.carriers().Find(received.frame.launch());
     if (carrier_ == nullptr) return Aborted("The launch is not prepared on the daemon that was called.");
     use_();
-    first_ = std::move(frame);
-    const absl::StatusOr<bool> complete = carrier_->Take(call_.shared_from_this(), *first_, *first_, waits);
-    first_->clear_data();
-    return complete;
+    first_ = received.frame;
+    return carrier_->TakeFirst(call_.shared_from_this(), received, waits);
   }
 
   PeerLinks& links_;

@@ -21,8 +21,7 @@ namespace hlod::grpc_server {
 namespace {
 
 constexpr std::chrono::milliseconds kBetweenLooksAtRun{5};
-// The messages of a launch that may wait for this daemon; each occupies a frame.
-constexpr size_t kEarlyMax = 4096;
+constexpr size_t kPlaceBytesMax = 4096;
 
 template <typename T>
 size_t SizeOf(const std::vector<absl::Span<T>>& spans) {
@@ -64,12 +63,12 @@ void LaunchCarrier::Expect(const std::string& place, uint64_t turn, absl::Span<c
     const Key key{exchange.rank, place, turn};
     meeting.awaited.insert(key);
     Receipt& receipt = receipts_[key];
-    receipt = {.spans = exchange.received, .bytes = bytes, .received = 0};
+    receipt = {.spans = exchange.received, .bytes = bytes};
     const auto found = early_.find(key);
     if (found == early_.end()) continue;
     const Early early = std::move(found->second);
     early_.erase(found);
-    const absl::Status stored = Store(receipt, early.first, early.first);
+    const absl::Status stored = Store(receipt, early.received.frame, early.received);
     if (!stored.ok()) {
       early.call->Finish(stored);
     } else if (receipt.received == receipt.bytes) {
@@ -162,13 +161,14 @@ absl::Status LaunchCarrier::Meet(const std::string& place, absl::Span<const Exch
 }
 
 absl::Status LaunchCarrier::Store(Receipt& receipt, const v1::CarryFrame& first,
-                                  const v1::CarryFrame& frame) {
-  const std::string& data = frame.data();
+                                  const ReceivedCarry& received) {
   absl::Status status;
-  if (first.bytes() != receipt.bytes || data.size() > receipt.bytes - receipt.received || data.empty()) {
+  uint32_t crc = 0;
+  for (const absl::Span<const std::byte> piece : received.data) crc = rpc::Crc32c(piece, crc);
+  if (first.bytes() != receipt.bytes || received.size > receipt.bytes - receipt.received) {
     status = Internal("%s sends %d bytes at %s, where %d are expected.", NameOf(first.rank()), first.bytes(),
                       first.place(), receipt.bytes);
-  } else if (rpc::Crc32c({reinterpret_cast<const std::byte*>(data.data()), data.size()}) != frame.crc32c()) {
+  } else if (crc != received.frame.crc32c()) {
     status =
         MakeError(ErrorKind::kCorrupt, absl::StrFormat("The bytes of %s at %s do not have their checksum.",
                                                        NameOf(first.rank()), first.place()));
@@ -178,39 +178,80 @@ absl::Status LaunchCarrier::Store(Receipt& receipt, const v1::CarryFrame& first,
     changed_.SignalAll();
     return status;
   }
-  size_t at = receipt.received, copied = 0;
-  for (const absl::Span<std::byte> span : receipt.spans) {
-    if (copied == data.size()) break;
-    if (at >= span.size()) {
-      at -= span.size();
-      continue;
+  for (absl::Span<const std::byte> piece : received.data) {
+    while (!piece.empty()) {
+      const absl::Span<std::byte> rest = receipt.spans[receipt.span].subspan(receipt.offset);
+      const size_t taken = std::min(rest.size(), piece.size());
+      std::memcpy(rest.data(), piece.data(), taken);
+      piece.remove_prefix(taken);
+      receipt.offset += taken;
+      if (receipt.offset < receipt.spans[receipt.span].size()) continue;
+      ++receipt.span;
+      receipt.offset = 0;
     }
-    const size_t taken = std::min(span.size() - at, data.size() - copied);
-    std::memcpy(span.data() + at, data.data() + copied, taken);
-    copied += taken;
-    at = 0;
   }
-  receipt.received += data.size();
+  receipt.received += received.size;
   if (receipt.received == receipt.bytes) changed_.SignalAll();
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> LaunchCarrier::Take(const std::shared_ptr<Call>& call, const v1::CarryFrame& first,
-                                         const v1::CarryFrame& frame, bool& waits) {
+absl::Status LaunchCarrier::KeepEarly(const std::shared_ptr<Call>& call, const ReceivedCarry& received) {
+  const v1::CarryFrame& frame = received.frame;
+  const auto peer = peers_.find(frame.rank());
+  if (peer == peers_.end() || frame.place().size() > kPlaceBytesMax || received.size > kCarryWholeBytes)
+    return MakeError(ErrorKind::kViolation, "A message of a launch does not begin as one of its parts'.");
+  const auto from = [&](const auto& row) { return row.second.received.frame.rank() == frame.rank(); };
+  if (static_cast<size_t>(std::ranges::count_if(early_, from)) >= peer->second.participants) {
+    return MakeError(ErrorKind::kViolation,
+                     absl::StrFormat("%s sends more messages at once than the %d of its participants.",
+                                     peer->second.name, peer->second.participants));
+  }
+  // The bytes belong to a buffer of their own: those that came with them are not kept.
+  Early early{.call = call, .received = {.frame = frame, .slices = {}, .data = {}, .size = 0}, .charge = {}};
+  ASSIGN_OR_RETURN(
+      early.charge,
+      device::MemoryCharge::Take(carriers_.early(),
+                                 static_cast<int64_t>(sizeof(Early) + frame.place().size() + received.size),
+                                 "A message of a launch that nobody waits for yet"));
+  if (received.size > 0) {
+    const grpc::Slice slice(received.size);
+    size_t at = 0;
+    for (const absl::Span<const std::byte> piece : received.data) {
+      std::memcpy(const_cast<uint8_t*>(slice.begin()) + at, piece.data(), piece.size());
+      at += piece.size();
+    }
+    early.received.slices.push_back(slice);
+    early.received.data.emplace_back(reinterpret_cast<const std::byte*>(early.received.slices[0].begin()),
+                                     received.size);
+    early.received.size = received.size;
+  }
+  if (early_.emplace(KeyOf(frame), std::move(early)).second) return absl::OkStatus();
+  return MakeError(ErrorKind::kViolation, "A message of a launch was sent twice.");
+}
+
+absl::StatusOr<bool> LaunchCarrier::TakeFirst(const std::shared_ptr<Call>& call,
+                                              const ReceivedCarry& received, bool& waits) {
   MutexLock lock(&mu_);
   waits = false;
   if (!failure_.ok()) return LaunchIsOver();
-  const Key key = KeyOf(first);
-  const auto found = receipts_.find(key);
-  if (found != receipts_.end()) {
-    RETURN_IF_ERROR(Store(found->second, first, frame));
-    return found->second.received == found->second.bytes;
+  const auto found = receipts_.find(KeyOf(received.frame));
+  if (found == receipts_.end()) {
+    RETURN_IF_ERROR(KeepEarly(call, received));
+    waits = true;
+    return false;
   }
-  if (&first != &frame) return LaunchIsOver();  // The meeting has failed.
-  if (early_.size() >= kEarlyMax || !early_.emplace(key, Early{call, first}).second)
-    return ResourceExhausted("%d messages of the launch wait already, or this one does.", early_.size());
-  waits = true;
-  return false;
+  RETURN_IF_ERROR(Store(found->second, received.frame, received));
+  return found->second.received == found->second.bytes;
+}
+
+absl::StatusOr<bool> LaunchCarrier::Take(const v1::CarryFrame& first, const ReceivedCarry& received) {
+  MutexLock lock(&mu_);
+  if (!failure_.ok()) return LaunchIsOver();
+  if (received.size == 0) return MakeError(ErrorKind::kViolation, "A frame of a launch has no data.");
+  const auto found = receipts_.find(KeyOf(first));
+  if (found == receipts_.end()) return LaunchIsOver();  // The meeting has failed.
+  RETURN_IF_ERROR(Store(found->second, first, received));
+  return found->second.received == found->second.bytes;
 }
 
 void LaunchCarrier::Drop(const Call& call) {
@@ -228,8 +269,8 @@ void LaunchCarrier::Fail(const absl::Status& why) {
 // -----------------------------------------------------------------------------------------------------------
 // all launches
 
-Carriers::Carriers(PeerCredentials credentials)
-    : credentials_(std::move(credentials)), thread_([this] { Run(); }) {
+Carriers::Carriers(PeerCredentials credentials, std::shared_ptr<device::MemoryShare> early)
+    : credentials_(std::move(credentials)), early_(std::move(early)), thread_([this] { Run(); }) {
   pthread_setname_np(thread_.native_handle(), "carries");
 }
 

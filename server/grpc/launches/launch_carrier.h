@@ -21,7 +21,9 @@
 #include "common/base/system/carrier.h"
 #include "common/base/system/mutex.h"
 #include "proto/hlod/v1/carry.pb.h"
+#include "server/device/memory/side_memory.h"
 #include "server/grpc/call.h"
+#include "server/grpc/launches/carry_frame.h"
 #include "server/grpc/launches/peer_channel.h"
 
 namespace hlod::grpc_server {
@@ -32,6 +34,7 @@ class OutgoingCarry;
 // Another daemon of a launch.
 struct CarryPeer {
   std::string name, address;  // "n3 (rank 2)", "n3:9517"
+  size_t participants = 0;    // It sends one message at a time for each.
 };
 
 // The exchanges of one launch on this daemon.
@@ -44,11 +47,13 @@ class LaunchCarrier final : public Carrier, public std::enable_shared_from_this<
   // Ends all exchanges with this reason, also later ones.
   void Fail(const absl::Status& why);
 
-  // Takes a frame of a message (carry_handler.cc): the first one, which names the message, or the next one.
-  // Returns true when the message is complete. Sets `waits` when the launch has not asked for the message
-  // yet: then the call is resumed later, and must not be read before. An error must end the call.
-  absl::StatusOr<bool> Take(const std::shared_ptr<Call>& call, const v1::CarryFrame& first,
-                            const v1::CarryFrame& frame, bool& waits);
+  // Takes the first frame of a message (carry_handler.cc), which names it. Returns true when the message is
+  // complete. Sets `waits` when the launch has not asked for the message yet: then the call is resumed later,
+  // and must not be read before. An error must end the call.
+  absl::StatusOr<bool> TakeFirst(const std::shared_ptr<Call>& call, const ReceivedCarry& received,
+                                 bool& waits);
+  // Takes a further frame of the message that `first` names.
+  absl::StatusOr<bool> Take(const v1::CarryFrame& first, const ReceivedCarry& received);
   // A call has ended before its message was complete.
   void Drop(const Call& call);
 
@@ -57,11 +62,13 @@ class LaunchCarrier final : public Carrier, public std::enable_shared_from_this<
   struct Receipt {
     std::vector<absl::Span<std::byte>> spans;
     size_t bytes = 0, received = 0;
+    size_t span = 0, offset = 0;  // The place of the next byte.
   };
   // A message that has arrived before this daemon was at its place.
   struct Early {
     std::shared_ptr<Call> call;
-    v1::CarryFrame first;
+    ReceivedCarry received;
+    device::MemoryCharge charge;
   };
   // One call of Meet, which waits until nothing refers to this any more.
   struct Meeting {
@@ -83,7 +90,10 @@ class LaunchCarrier final : public Carrier, public std::enable_shared_from_this<
   std::optional<uint32_t> Missing(const Meeting& meeting) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   static Key KeyOf(const v1::CarryFrame& first) { return {first.rank(), first.place(), first.turn()}; }
   // Copies the bytes of a frame to their places.
-  absl::Status Store(Receipt& receipt, const v1::CarryFrame& first, const v1::CarryFrame& frame)
+  absl::Status Store(Receipt& receipt, const v1::CarryFrame& first, const ReceivedCarry& received)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Keeps a message until the launch asks for it.
+  absl::Status KeepEarly(const std::shared_ptr<Call>& call, const ReceivedCarry& received)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::string NameOf(uint32_t rank) const;
 
@@ -103,7 +113,9 @@ class LaunchCarrier final : public Carrier, public std::enable_shared_from_this<
 // The carriers of a daemon's launches, and the thread that sends. Thread-safe.
 class Carriers {
  public:
-  explicit Carriers(PeerCredentials credentials);
+  // `early` is charged for messages that come before a participant waits for them.
+  Carriers(PeerCredentials credentials, std::shared_ptr<device::MemoryShare> early);
+  const std::shared_ptr<device::MemoryShare>& early() const { return early_; }
   ~Carriers();
   // Ends all exchanges, and the thread.
   void Stop(const absl::Status& why);
@@ -126,6 +138,7 @@ class Carriers {
   void Run();
 
   const PeerCredentials credentials_;
+  const std::shared_ptr<device::MemoryShare> early_;
   grpc::CompletionQueue queue_;
   Mutex mu_;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;

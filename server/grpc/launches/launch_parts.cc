@@ -22,8 +22,9 @@ absl::Status DaemonIsEnding() { return MakeError(ErrorKind::kLostDaemon, "The da
 
 }  // namespace
 
-LaunchParts::LaunchParts(MachineUser& machine, PeerCredentials credentials)
-    : machine_(&machine), carriers_(std::move(credentials)), thread_([this] { Run(); }) {
+LaunchParts::LaunchParts(MachineUser& machine, PeerCredentials credentials,
+                         std::shared_ptr<device::MemoryShare> early)
+    : machine_(&machine), carriers_(std::move(credentials), std::move(early)), thread_([this] { Run(); }) {
   pthread_setname_np(thread_.native_handle(), "launches");
 }
 
@@ -218,7 +219,11 @@ void LaunchParts::OpenCarrier(const device::LaunchPart& part, const v1::LaunchId
     patience += absl::Microseconds(membership.peer_silence_us());
     for (const uint32_t rank : part.request().ranks) {
       const v1::Member* const member = rank == part.request().rank ? nullptr : membership.MemberOf(rank);
-      if (member != nullptr) peers[rank] = {membership.NameOf(rank), member->address()};
+      if (member == nullptr) continue;
+      CarryPeer& peer = peers[rank];
+      peer.name = membership.NameOf(rank);
+      peer.address = member->address();
+      ++peer.participants;
     }
   });
   std::shared_ptr<LaunchCarrier> carrier =

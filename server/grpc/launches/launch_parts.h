@@ -30,8 +30,8 @@ class MachineUser {
 // done by a thread of its own, in their order. The others are called without it.
 class LaunchParts : public device::Launches, public fabric::Work {
  public:
-  // `credentials` are those of calls to other daemons.
-  LaunchParts(MachineUser& machine, PeerCredentials credentials);
+  // `credentials` are those of calls to other daemons; `early` is charged for what they send too early.
+  LaunchParts(MachineUser& machine, PeerCredentials credentials, std::shared_ptr<device::MemoryShare> early);
   ~LaunchParts() override;
 
   Carriers& carriers() { return carriers_; }

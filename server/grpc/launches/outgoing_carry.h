@@ -4,7 +4,7 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/completion_queue.h>
-#include <grpcpp/support/async_stream.h>
+#include <grpcpp/generic/generic_stub.h>
 
 #include <functional>
 #include <memory>
@@ -14,18 +14,16 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "proto/hlod/v1/carry.grpc.pb.h"
+#include "proto/hlod/v1/carry.pb.h"
+#include "server/grpc/launches/carry_frame.h"
 
 namespace hlod::grpc_server {
-
-// The most bytes of a message in one frame. Small messages are one frame, so that they cost one way.
-inline constexpr size_t kCarryFrameBytes = size_t{256} << 10;
 
 // Used on the queue's thread, except Cancel. It must exist until OnEvent has returned true. gRPC uses the
 // context, the stub and the response until the last event, so the stream is destroyed before them.
 class OutgoingCarry {
  public:
-  enum class Event { kStarted, kWritten, kFinished };
+  enum class Event { kStarted, kWritten, kAnswered, kFinished };
   // An operation of the queue; its tag.
   struct Operation {
     Event event;
@@ -44,19 +42,22 @@ class OutgoingCarry {
 
  private:
   void WriteNext();
+  // Returns the next `wanted` bytes.
+  Pieces TakeNext(size_t wanted);
   void Finish();
 
   v1::CarryFrame frame_;
   const std::vector<absl::Span<const std::byte>> spans_;
   const Done done_;
   size_t left_ = 0, span_ = 0, offset_ = 0;  // The bytes to write, and where they begin.
-  bool finishing_ = false;
-  const std::unique_ptr<v1::Carrier::Stub> stub_;
+  bool named_ = false;                       // The first frame has been sent.
+  grpc::GenericStub stub_;
   grpc::ClientContext context_;
-  v1::CarryDone response_;
+  grpc::ByteBuffer response_;
   grpc::Status status_;
-  std::unique_ptr<grpc::ClientAsyncWriter<v1::CarryFrame>> stream_;
-  Operation start_{Event::kStarted, this}, write_{Event::kWritten, this}, finish_{Event::kFinished, this};
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> stream_;
+  Operation start_{Event::kStarted, this}, write_{Event::kWritten, this}, answer_{Event::kAnswered, this},
+      finish_{Event::kFinished, this};
 };
 
 }  // namespace hlod::grpc_server

@@ -16,6 +16,13 @@
 
 namespace hlod::grpc_server {
 
+absl::Status CheckPeerMessage(size_t bytes) {
+  if (bytes <= kPeerMessageBytesMax) return absl::OkStatus();
+  return MakeError(ErrorKind::kLimit,
+                   absl::StrFormat("A message between daemons has %d bytes; the limit is %d.", bytes,
+                                   kPeerMessageBytesMax));
+}
+
 absl::Status CheckDaemon(const grpc::AuthContext& peer, const std::string& cluster,
                          const std::string& daemon) {
   const std::string prefix = rpc::DaemonUriPrefix(cluster);

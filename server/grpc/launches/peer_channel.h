@@ -15,6 +15,9 @@ namespace hlod::grpc_server {
 // The most bytes of a message between daemons.
 inline constexpr int kPeerMessageBytesMax = 1 << 20;
 
+// Returns an error (kind limit) for a message of more bytes.
+absl::Status CheckPeerMessage(size_t bytes);
+
 // The credentials of calls that this daemon makes; PEM texts.
 struct PeerCredentials {
   std::string certificate, key, authority;  // Empty: without TLS.
