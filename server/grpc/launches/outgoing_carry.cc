@@ -2,11 +2,20 @@
 #include "server/grpc/launches/outgoing_carry.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "common/rpc/grpc/status.h"
 
 namespace hlod::grpc_server {
+namespace {
+
+// The receiver's room for a connection (receive_quota.h) holds such frames of many messages at once: gRPC
+// grants each message that is being read all of its frame, and resets calls for which there is no room.
+constexpr size_t kSentBytes = size_t{64} << 10;
+static_assert(kSentBytes <= kCarryFrameBytes);
+
+}  // namespace
 
 OutgoingCarry::OutgoingCarry(const std::shared_ptr<grpc::Channel>& channel, const std::string& token,
                              v1::CarryFrame first, std::vector<absl::Span<const std::byte>> spans, Done done)
@@ -42,7 +51,7 @@ void OutgoingCarry::WriteNext() {
   grpc::WriteOptions options;
   Pieces pieces;
   if (named_) {
-    pieces = TakeNext(std::min(left_, kCarryFrameBytes));
+    pieces = TakeNext(std::min(left_, kSentBytes));
   } else if (left_ <= kCarryWholeBytes) {
     pieces = TakeNext(left_);
   } else {
@@ -66,7 +75,12 @@ bool OutgoingCarry::OnEvent(Event event, bool ok) {
   } else if (event == Event::kWritten && left_ == 0) {
     stream_->Read(&response_, &answer_);
   } else {
-    WriteNext();
+    try {
+      WriteNext();
+    } catch (const std::exception&) {  // No memory for the frame.
+      context_.TryCancel();
+      Finish();
+    }
   }
   return false;
 }
