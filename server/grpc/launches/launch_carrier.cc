@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/time/clock.h"
 #include "common/base/errors/error.h"
 #include "common/base/errors/status.h"
@@ -85,12 +87,15 @@ void LaunchCarrier::SendAll(const std::string& place, uint64_t turn, absl::Span<
     if (SizeOf(exchange.sent) == 0) continue;
     const uint32_t rank = exchange.rank;
     const auto peer = peers_.find(rank);
+    // The rows exist before the call does, because an exception may not lose a call.
+    std::shared_ptr<OutgoingCarry>& send = meeting.sends[rank];
+    meeting.unsent.insert(rank);
+    absl::Cleanup never_began = [&meeting, rank] { meeting.unsent.erase(rank); };
     v1::CarryFrame first;
     *first.mutable_launch() = launch_;
     first.set_rank(rank_);
     first.set_place(place);
     first.set_turn(turn);
-    std::shared_ptr<OutgoingCarry> send;
     if (peer != peers_.end()) {
       send = carriers_.Send(
           peer->second.address, std::move(first), exchange.sent,
@@ -102,8 +107,7 @@ void LaunchCarrier::SendAll(const std::string& place, uint64_t turn, absl::Span<
       meeting.lost_at = absl::InfinitePast();
       continue;
     }
-    meeting.sends[rank] = std::move(send);
-    meeting.unsent.insert(rank);
+    std::move(never_began).Cancel();
   }
 }
 
@@ -111,13 +115,16 @@ void LaunchCarrier::SendAll(const std::string& place, uint64_t turn, absl::Span<
 void LaunchCarrier::OnSent(uint32_t rank, const absl::Status& status, Meeting& meeting) {
   MutexLock lock(&mu_);
   meeting.unsent.erase(rank);
-  if (!status.ok() && meeting.lost.ok()) {
-    meeting.lost_at = absl::Now();
+  changed_.SignalAll();
+  if (status.ok() || !meeting.lost.ok()) return;
+  meeting.lost_at = absl::Now();
+  try {
     meeting.lost =
         MakeError(ErrorKind::kLostDaemon, absl::StrFormat("Daemon %s does not take what the launch sends: %s",
                                                           NameOf(rank), FromAbsl(status.message())));
+  } catch (const std::exception&) {  // No memory for the text.
+    meeting.lost = status;
   }
-  changed_.SignalAll();
 }
 
 std::optional<uint32_t> LaunchCarrier::Missing(const Meeting& meeting) const {
@@ -149,15 +156,16 @@ absl::Status LaunchCarrier::Meet(const std::string& place, absl::Span<const Exch
   Meeting meeting;
   MutexLock lock(&mu_);
   if (!failure_.ok()) return failure_;
+  // After an error or an exception, calls may still use the memory and the meeting.
+  const absl::Cleanup end = [this, &meeting]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    for (const uint32_t rank : meeting.unsent) meeting.sends.at(rank)->Cancel();
+    while (!meeting.unsent.empty()) changed_.Wait(&mu_);
+    for (const Key& key : meeting.awaited) receipts_.erase(key);
+  };
   const uint64_t turn = turns_[place]++;
   Expect(place, turn, exchanges, meeting);
   SendAll(place, turn, exchanges, meeting);
-  const absl::Status status = Await(place, meeting, stop);
-  // After an error, calls may still use the memory.
-  for (const uint32_t rank : meeting.unsent) meeting.sends[rank]->Cancel();
-  while (!meeting.unsent.empty()) changed_.Wait(&mu_);
-  for (const Key& key : meeting.awaited) receipts_.erase(key);
-  return status;
+  return Await(place, meeting, stop);
 }
 
 absl::Status LaunchCarrier::Store(Receipt& receipt, const v1::CarryFrame& first,

@@ -8,7 +8,9 @@
 #include <set>
 #include <string>
 
+#include "absl/time/clock.h"
 #include "common/base/errors/error.h"
+#include "common/base/errors/exceptions.h"
 #include "common/base/errors/status.h"
 #include "common/rpc/wire.h"
 
@@ -19,6 +21,18 @@ namespace {
 constexpr int64_t kAnnounceUs = 1'000'000;
 
 absl::Status DaemonIsEnding() { return MakeError(ErrorKind::kLostDaemon, "The daemon is ending."); }
+
+// Calls a function again until it finds the memory that it needs.
+void Insist(absl::FunctionRef<void()> f) {
+  for (;;) {
+    try {
+      return f();
+    } catch (const std::exception& e) {
+      spdlog::error("A step of a launch is tried again: {}", e.what());
+      absl::SleepFor(absl::Milliseconds(10));
+    }
+  }
+}
 
 }  // namespace
 
@@ -206,8 +220,13 @@ void LaunchParts::Prepare(const v1::PrepareLaunch& launch, uint64_t attempt) {
   found->second.launch = id;
   keys_[{id.leader(), id.number()}] = key;
   Post([this, part = found->second.part, id, report] {
-    OpenCarrier(*part, id);
-    part->Prepare(report);
+    try {
+      OpenCarrier(*part, id);
+      part->Prepare(report);
+    } catch (const std::exception& e) {  // Without a report the launch would hold its devices for ever.
+      const absl::Status why = ExceptionError("The launch could not be prepared", e);
+      Insist([&] { report(why); });
+    }
   });
 }
 
@@ -237,7 +256,7 @@ void LaunchParts::Release(const v1::LaunchId& launch, const absl::Status&) {
   Entry* const entry = Find(launch);
   if (entry == nullptr) return;
   Post([this, part = entry->part, launch] {
-    part->Release();
+    Insist([&] { part->Release(); });
     carriers_.Close(launch);
   });
 }
@@ -260,7 +279,14 @@ void LaunchParts::Start(const v1::LaunchId& launch) {
   if (entry == nullptr)
     return Post([done] { done(MakeError(ErrorKind::kCancelled, "Its execute has ended there.")); });
   entry->phase = Entry::Phase::kStarted;
-  Post([part = entry->part, carrier = entry->carrier, done] { part->Start(carrier, done); });
+  Post([part = entry->part, carrier = entry->carrier, done] {
+    try {
+      part->Start(carrier, done);
+    } catch (const std::exception& e) {  // The others would wait for this part for ever.
+      const absl::Status why = ExceptionError("The launch could not start", e);
+      Insist([&] { done(why); });
+    }
+  });
 }
 
 void LaunchParts::Cancel(const v1::LaunchId& launch, const absl::Status& why) {

@@ -27,6 +27,23 @@ testing::Daemon StartOne(const Flags& flags) {
   return Must(testing::Daemon::Start(options));
 }
 
+// Waits until each daemon has links with all others.
+void AwaitMembers(const std::vector<testing::Daemon>& members) {
+  for (const testing::Daemon& member : members) {
+    const Admin admin = Must(member.Administration());
+    const absl::Time end = absl::Now() + kPatience;
+    const auto complete = [&] {
+      const Cluster cluster = Must(admin.Cluster());
+      return cluster.members.size() == members.size() &&
+             std::ranges::all_of(cluster.members, [](const ClusterMember& row) {
+               return row.state == "linked" || row.state == "here";
+             });
+    };
+    while (!complete() && absl::Now() < end) {
+    }
+  }
+}
+
 Daemons& Running() {
   static Daemons* daemons = nullptr;
   if (daemons != nullptr) return *daemons;
@@ -36,19 +53,7 @@ Daemons& Running() {
     daemons->members.push_back(StartOne(
         {"--cluster", "ci", "--join", daemons->members[0].tcp_address(), "--rank", rank, "--devices", "4"}));
   }
-  for (const testing::Daemon& member : daemons->members) {
-    const Admin admin = Must(member.Administration());
-    const absl::Time end = absl::Now() + kPatience;
-    const auto complete = [&] {
-      const Cluster cluster = Must(admin.Cluster());
-      return cluster.members.size() == 3 &&
-             std::ranges::all_of(cluster.members, [](const ClusterMember& row) {
-               return row.state == "linked" || row.state == "here";
-             });
-    };
-    while (!complete() && absl::Now() < end) {
-    }
-  }
+  AwaitMembers(daemons->members);
   return *daemons;
 }
 
@@ -183,6 +188,38 @@ TEST(CollectivesOverDaemonsLarge, HaveTheBitsOfOneDaemon) {
                                "ENTRY e {\n x = f32[65536] parameter(0)\n"
                                " ROOT y = f32[524288] all-gather(x), replica_groups={}, dimensions={0}\n}\n",
                            arguments);
+}
+
+// All pairs send at once, on one connection from each daemon to the other: 8 MiB that the daemon called does
+// not read before its own participants are there.
+TEST(CollectivesOverDaemonsLarge, OfManyPairsMeetAtOnce) {
+  constexpr int kPairs = 32;
+  std::vector<testing::Daemon> daemons;
+  daemons.push_back(StartOne({"--cluster", "pairs", "--cluster-size", "2", "--devices", "32"}));
+  daemons.push_back(StartOne({"--cluster", "pairs", "--join", daemons[0].tcp_address(), "--devices", "32"}));
+  AwaitMembers(daemons);
+  const Client client = Must(daemons[0].Connect());
+  std::vector<std::string> groups;
+  std::vector<int> devices;
+  for (int i = 0; i < kPairs; ++i) groups.push_back(absl::StrFormat("{%d,%d}", i, i + kPairs));
+  for (int i = 0; i < 2 * kPairs; ++i) devices.push_back(i);
+  const Executable program = Must(client.CompileText(
+      absl::StrFormat("HloModule pairs, replica_count=%d\n%sENTRY e {\n x = f32[65536] parameter(0)\n"
+                      " ROOT y = f32[65536] all-reduce(x), replica_groups={%s}, to_apply=add\n}\n",
+                      2 * kPairs, kAddFloats, absl::StrJoin(groups, ","))));
+  Values arguments(2 * kPairs);
+  for (size_t m = 0; m < arguments.size(); ++m) {
+    arguments[m].emplace_back(Shape::Array(hlo::kF32, {1 << 16}));
+    for (float& number : arguments[m][0].data<float>()) number = static_cast<float>(m);
+  }
+  for (int round = 0; round < 3; ++round) {
+    const Values sums = RunOnDevices(client, program, arguments, devices);
+    for (size_t m = 0; m < sums.size(); ++m) {
+      ASSERT_EQ(sums[m].size(), 1u);
+      const auto expected = static_cast<float>(2 * (m % kPairs) + kPairs);
+      EXPECT_THAT(sums[m][0].data<float>(), ::testing::Each(expected)) << "participant " << m;
+    }
+  }
 }
 
 // The same step meets in each iteration, and each participant of a group takes the same number of them.
