@@ -150,6 +150,12 @@ Op BroadcastInDim(Conversion& c, Op operand, absl::Span<const int64_t> output, c
                              dimensions[i], output.size()));
       return operand;
     }
+    if (std::find(dimensions.begin(), dimensions.begin() + i, dimensions[i]) != dimensions.begin() + i) {
+      c.Fail(InvalidArgument(
+          "Its broadcast_dimensions have (%d) twice; expected a dimension of the result for each.",
+          dimensions[i]));
+      return operand;
+    }
     const int64_t size = output[static_cast<size_t>(dimensions[i])];
     same = same && dimensions[i] == static_cast<int64_t>(i) && size == sizes[i];
     if (sizes[i] == 1 && size != 1) continue;

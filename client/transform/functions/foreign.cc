@@ -20,7 +20,7 @@
 #include "client/tensor/value/copy_to.h"
 #include "client/tensor/value/throw.h"
 #include "client/transform/functions/counted_loop.h"
-#include "client/transform/functions/foreign_log_add_exp.h"
+#include "client/transform/functions/foreign_formulas.h"
 #include "client/transform/functions/foreign_logistic.h"
 #include "client/transform/functions/mask.h"
 #include "client/transform/rules/lapack.h"
@@ -68,7 +68,8 @@ class LoadedProgram {
         const std::optional<NodeId> replaced =
             Replaced(to, instruction, cloner.operands(instruction), cloner.called(instruction));
         if (replaced.has_value()) {
-          cloner.set_node(node, *replaced);
+          // JAX writes the last select of a formula as a call.
+          cloner.set_node(node, AppendFormula(to, *replaced).value_or(*replaced));
           continue;
         }
         NodeId copy = cloner.Clone(node);
@@ -77,6 +78,7 @@ class LoadedProgram {
           MarkMasking(to.mutable_notes(copy));
           copy = AppendBesselI0e(to, copy).value_or(copy);
         }
+        copy = AppendFormula(to, copy).value_or(copy);
         if (instruction.opcode() == hlo::kWhile) MarkReversible(to.mutable_notes(copy));
         cloner.set_node(node, copy);
         const hlo::Notes* const notes = from.notes(node);
@@ -118,8 +120,7 @@ class LoadedProgram {
  private:
   // Appends and returns the replacement of an instruction that transforms need; nullopt for most
   // instructions. A plain call or a fusion is replaced by the callee's instructions, a counted loop by a
-  // scan, the last instruction of a logistic function by the opcode, and that of log(exp(x) + exp(y)) by a
-  // value with its own rule.
+  // scan, and the last instruction of a logistic function by the opcode.
   static std::optional<NodeId> Replaced(hlo::Computation& to, const hlo::Instruction& instruction,
                                         absl::Span<const NodeId> operands,
                                         absl::Span<const hlo::ComputationId> called) {
@@ -131,7 +132,6 @@ class LoadedProgram {
       return Spliced(to, callee, operands);
     }
     if (instruction.opcode() == hlo::kDivide) return AppendAsLogistic(to, instruction, operands);
-    if (instruction.opcode() == hlo::kAdd) return AppendAsLogAddExp(to, instruction, operands);
     if (instruction.opcode() != hlo::kWhile) return std::nullopt;
     return AppendAsScan(to, {to, operands[0], called[0], called[1]});
   }

@@ -62,6 +62,33 @@ Tangents Trsm(const RoutineArgs& c) {
   return {TriangularSolveTangent(c.l(), solve, c.operand(0), c.result(0), c.c.t[0], c.c.t[1])};
 }
 
+// The solution x of A x = b with the diagonals of A: dx = inverse(A) (db - dA x). The inverse is a matrix,
+// because the routine, which could solve for the parentheses instead, has no transpose. The diagonals of the
+// factors, which JAX does not read, have no tangents.
+Tangents Gtsv(const RoutineArgs& c) {
+  Lowering& l = c.l();
+  const Op x = c.result(3);
+  const Dims dims = l.dims(x);
+  const int64_t rank = RankOf(l, x), rows = dims[rank - 2];
+  const Op zero = l.Number(l.type(x), 0);
+  Op right = c.c.t[3];
+  for (const int64_t diagonal : {-1, 0, 1}) {
+    const Op t = c.c.t[static_cast<size_t>(diagonal + 1)];
+    if (IsZero(t)) continue;
+    const Op moved = PadDim(l, x, zero, rank - 2, {-diagonal, diagonal, 0});
+    right = SumOf(l, right, l.b.Unary(hlo::kNegate, AlongColumns(l, t, x) * moved));
+  }
+  Dims square = dims;
+  square[rank - 1] = rows;
+  const int64_t batch = Count(Dims(dims.begin(), dims.end() - 2));
+  const Op identity = l.Reshape(Identity(l, l.type(x), batch, rows), square);
+  Shape shape = c.c.shape;
+  shape.tuple[3] = l.shape(identity);
+  const Op operands[] = {c.operand(0), c.operand(1), c.operand(2), identity};
+  const Op solved = l.b.Add(hlo::kCustomCall, operands, c.c.Get<hlo::CustomCallAttributes>(), {}, &shape);
+  return {Op{}, Op{}, Op{}, ProductOf(l, l.b.GetTupleElement(solved, 3), right), Op{}};
+}
+
 struct Row {
   // "getrf" for lapack_sgetrf_ffi and the other types; for the TPU's calls, the target.
   std::string_view routine;
@@ -71,7 +98,7 @@ constexpr Row kRoutines[] = {
     {"getrf", Getrf},         {"potrf", Potrf},         {"trsm", Trsm},           {"geqrf", GeqrfTangents},
     {"geqp3", GeqrfTangents}, {"orgqr", OrgqrTangents}, {"ungqr", OrgqrTangents}, {"ormqr", OrmqrTangents},
     {"unmqr", OrmqrTangents}, {"syevd", SyevdTangents}, {"heevd", SyevdTangents}, {"gesdd", GesddTangents},
-    {"gesvd", GesddTangents}, {"geev", GeevTangents},
+    {"gesvd", GesddTangents}, {"geev", GeevTangents},   {"gtsv", Gtsv},
 };
 constexpr Row kTpuCalls[] = {
     {"LuDecomposition", LuDecomposition},

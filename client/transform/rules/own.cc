@@ -179,7 +179,8 @@ Tangents Xlog(const TangentArgs& c) {
 
 // log(exp(x) + exp(y)): each operand has a share of the derivative, one half at ties. The share is always
 // computed as the logistic function of the difference, so that higher derivatives exist at ties, too. The
-// difference of two infinities of the same sign is taken as 0.
+// difference of two infinities of the same sign is taken as 0. A third operand is the logarithm of another
+// base than e.
 Tangents LogAddExp(const TangentArgs& c) {
   Lowering& l = c.l;
   Op sum;
@@ -189,10 +190,15 @@ Tangents LogAddExp(const TangentArgs& c) {
     const Op infinite =
         CompareOps(l, l.b.Unary(hlo::kAbs, x), N(l, x, std::numeric_limits<double>::infinity()), Order::kEq);
     const Op same = l.b.Binary(hlo::kAnd, infinite, CompareOps(l, x, y, Order::kEq));
-    sum = SumOf(l, sum, c.t[i] * l.b.Unary(hlo::kLogistic, ZeroWhere(l, same, x - y)));
+    Op difference = ZeroWhere(l, same, x - y);
+    if (c.x.size() > 3) difference = difference * c.x[3];
+    sum = SumOf(l, sum, c.t[i] * l.b.Unary(hlo::kLogistic, difference));
   }
   return {sum};
 }
+
+// A value with the derivative of its operand, from which it differs only where that has no value.
+Tangents SameAs(const TangentArgs& c) { return {c.t[1]}; }
 
 // A function whose derivative is its last operand: returns the tangent of the first operand times it.
 Tangents ScaledTangents(const TangentArgs& c) { return {c.t[1] * c.x[2]}; }
@@ -305,6 +311,7 @@ const OwnRules& ElementwiseRules() {
       {"xlogy", Xlog<0>},
       {"xlog1py", Xlog<1>},
       {"log_add_exp", LogAddExp},
+      {"same_as", SameAs},
       {"binary_cross_entropy", BinaryCrossEntropy},
   };
   return *rules;

@@ -226,6 +226,14 @@ TEST(Constraints, SizesMustBeThoseOfTheResult) {
   EXPECT_THAT(BrokenRule(program("dynamic_broadcast_in_dim", "dense<[2, 4]> : tensor<2xi64>", hints,
                                  "tensor<2x4xf32>")),
               HasSubstr("known_expanding_dimensions has (7)"));
+  // A dimension of size 1 is no exception.
+  const char* const twice =
+      "%u, %s) <{broadcast_dimensions = array<i64: 1, 1>}> : (tensor<1x4xf32>, tensor<2xi64>)";
+  EXPECT_THAT(
+      BrokenRule(absl::StrReplaceAll(
+          program("dynamic_broadcast_in_dim", "dense<[2, 4]> : tensor<2xi64>", twice, "tensor<2x4xf32>"),
+          {{"%a: tensor<4xf32>", "%u: tensor<1x4xf32>"}})),
+      HasSubstr("broadcast_dimensions have (1) twice"));
   const char* const iota = "%s) <{iota_dimension = 0 : i64}> : (tensor<1xi64>)";
   EXPECT_THAT(BrokenRule(program("dynamic_iota", "dense<4> : tensor<1xi64>", iota, "tensor<5xf32>")),
               HasSubstr("states the sizes [4]"));

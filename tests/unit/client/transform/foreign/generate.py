@@ -75,14 +75,23 @@ FUNCTIONS = {
     "tan": (jnp.tan, [-1.0, 0.0, 0.5]),
     "square": (jnp.square, AROUND),
     "cbrt": (jnp.cbrt, [-8.0, -1.0, 1.0, 30.0]),
-    "softplus": (jax.nn.softplus, [-30.0, -3.0, -0.5, 0.25, 1.0, 8.0]),  # By parts there is no curvature at 0.
+    "softplus": (jax.nn.softplus, [-30.0, -3.0, -0.5, 0.0, 0.25, 1.0, 8.0]),
+    "log_sigmoid": (jax.nn.log_sigmoid, [-30.0, -3.0, 0.0, 0.25, 8.0]),
+    "logaddexp": (lambda x: jnp.logaddexp(x, x.dtype.type(1)), [-3.0, 1.0, 2.5]),
+    "logaddexp2": (lambda x: jnp.logaddexp2(x.dtype.type(1), x), [-3.0, 1.0, 2.5]),
+    "xlogy_with_x": (lambda x: sp.xlogy(x, x + 2), [-1.5, 0.0, 3.0]),
+    "xlog1py": (lambda x: sp.xlog1py(x, x + 2), [-1.5, 0.0, 3.0]),
     "entr": (sp.entr, POSITIVE),
     "logit": (sp.logit, [0.125, 0.5, 0.75]),
-    "sinc": (jnp.sinc, [0.25, 0.5, 1.0, 3.25]),
+    "sinc": (jnp.sinc, [0.0, 0.25, 0.5, 1.0, 3.25]),
     "xlogy": (lambda x: sp.xlogy(x, x + 1), POSITIVE),
     "ndtri": (sp.ndtri, [0.015625, 0.125, 0.5, 0.75, 0.984375]),
     "gammainc": (lambda x: sp.gammainc(x.dtype.type(2.5), x), [0.125, 0.75, 1.0, 2.0, 3.0, 10.0]),
     "gammaincc": (lambda x: sp.gammaincc(x.dtype.type(2.5), x), [0.125, 0.75, 1.0, 2.0, 3.0, 10.0]),
+    # At a = x = 1 and 2 the fraction ends at once, its derivative does not.
+    "gammaincc_by_a_at_1": (lambda a: sp.gammaincc(a, a.dtype.type(1)), [0.25, 0.75, 1.0, 2.5]),
+    "gammaincc_by_a_at_2": (lambda a: sp.gammaincc(a, a.dtype.type(2)), [0.5, 1.0, 2.0, 3.0]),
+    "gammainc_by_a": (lambda a: sp.gammainc(a, a.dtype.type(2)), [0.5, 1.0, 2.0, 3.0]),
     # Here the fraction, which is not chosen, begins with a division by 0.
     "gammainc_at_half": (lambda x: sp.gammainc(x.dtype.type(2.5), x), [0.5]),
     "betainc": (lambda x: sp.betainc(x.dtype.type(2), x.dtype.type(3), x), [0.125, 0.5, 0.75]),
@@ -99,9 +108,10 @@ BY_HAND = {
              lambda q: -2.5 * sp.zeta(3.5, q), lambda q: 2.5 * 3.5 * sp.zeta(4.5, q)),
 }
 # JAX has no second derivative, or by parts there is none.
-ONCE = {"exp1", "expi", "gammainc_at_half"}
+ONCE = {"exp1", "expi", "gammainc_at_half", "gammaincc_by_a_at_1", "gammaincc_by_a_at_2", "gammainc_by_a"}
 # The error, in units in the last place, that the derivative of a long computation may have; 64 for the others.
-LOST = {"log_ndtr": 1e9, "gammainc": 1e3, "gammaincc": 1e3, "betainc": 1e3, "poch": 512, "truncated_normal": 512}
+LOST = {"log_ndtr": 1e9, "gammainc": 1e3, "gammaincc": 1e3, "betainc": 1e3, "poch": 512, "truncated_normal": 512,
+        "gammaincc_by_a_at_1": 1e3, "gammaincc_by_a_at_2": 1e3, "gammainc_by_a": 1e3}
 NARROW = {"erf_inv", "lgamma", "digamma", "erfc", "gelu", "i0e", "i1e"}  # In bf16, too.
 
 
@@ -190,7 +200,13 @@ def solved(lower, transpose, unit, left):
 
 
 def complex_of(f):
-    return lambda re, im: f(re + 1j * im)
+    return lambda re, im: f(lax.complex(re, im))
+
+
+def on_axes(f):
+    """A function of complex numbers, at numbers on both axes, at 0, and beside them."""
+    points = jnp.array([0, -0.5j, 0.75j, 0.5, -0.25, 0.5 - 1.5j])
+    return (complex_of(lambda z: weighted(*parts(f(z)))), *parts(points))
 
 
 SQUARE, TALL, WIDE, BATCH, RIGHT = (3, 3), (4, 3), (2, 4), (2, 3, 3), (3, 2)
@@ -248,6 +264,14 @@ MATRICES = {
     "cumlogsumexp_reverse": (lambda a: weighted(lax.cumlogsumexp(a, axis=0, reverse=True)), ramp(5, 2)),
     "cumprod": (lambda a: weighted(lax.cumprod(a, axis=1)), ramp(2, 6).at[0, 2].set(0.0)),
     "cumsum": (lambda a: weighted(lax.cumsum(a * a, axis=0, reverse=True)), ramp(4, 2)),
+    "tridiagonal": (lambda dl, d, du, b: weighted(lax.linalg.tridiagonal_solve(dl, d + 2, du, b)),
+                    ramp(4).at[0].set(0.0), ramp(4, start=1.0), ramp(4, start=2.0).at[3].set(0.0), ramp(4, 2)),
+    "tridiagonal_batch": (
+        lambda dl, d, du, b: weighted(lax.linalg.tridiagonal_solve(dl, d + 2, du, b)),
+        ramp(2, 3).at[:, 0].set(0.0), ramp(2, 3, start=1.0), ramp(2, 3, start=2.0).at[:, 2].set(0.0), ramp(2, 3, 2)),
+    **{f"complex_{f.__name__}": on_axes(f) for f in (
+        jnp.sin, jnp.cos, jnp.sinh, jnp.cosh, jnp.tan, jnp.tanh, jnp.exp, jnp.expm1, jnp.log1p, jnp.arcsin, jnp.arctan,
+        jnp.arcsinh, jnp.arctanh, jnp.square)},
     "where_is_finite": (lambda a: weighted(jnp.sqrt(jnp.where(a > 0, a, 1.0))), ramp(*SQUARE)),
 }
 

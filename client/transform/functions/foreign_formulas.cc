@@ -1,0 +1,242 @@
+// A formula keeps its instructions, which compute its value, and gets a rule of its own in terms of what it
+// is a function of. Its derivative by the rules of its instructions would be wrong at single points: max(x,
+// y) and |x - y| have no second derivative at x = y, and select(x == 0, 0, x * f(y)) has none by x at 0,
+// where the branch that is chosen is a constant.
+//
+// JAX repeats constants and broadcasts of them: softplus(x) = logaddexp(x, 0) has one 0 in the maximum and
+// another in the difference. Operands are therefore compared by what they compute.
+#include "client/transform/functions/foreign_formulas.h"
+
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "client/tensor/trace/trace_tables.h"
+#include "common/hlo/builder.h"
+#include "common/hlo/own_derivative.h"
+
+namespace hlod::lazy {
+namespace {
+
+using hlo::Instruction;
+using hlo::NodeId;
+
+// Returns true when both compute the same: one instruction, or the same opcodes of the same, a few
+// instructions deep.
+bool IsSame(const Instruction& a, const Instruction& b, int depth = 4) {
+  if (a.id() == b.id()) return true;
+  const size_t count = a.operands().size();
+  const bool alike = a.opcode() == b.opcode() && a.shape_id() == b.shape_id() &&
+                     a.attributes_id() == b.attributes_id() && count == b.operands().size();
+  const bool pure = a.opcode() == hlo::kConstant || hlo::HasTrait(a.opcode(), hlo::kElementwise) ||
+                    a.opcode() == hlo::kBroadcast || a.opcode() == hlo::kReshape;
+  if (!alike || !pure || depth == 0) return false;
+  for (size_t i = 0; i < count; ++i) {
+    if (!IsSame(a.operand(i), b.operand(i), depth - 1)) return false;
+  }
+  return true;
+}
+
+// Returns the number that all elements are, when it is written as a constant.
+std::optional<double> NumberOf(Instruction x) {
+  while (x.opcode() == hlo::kBroadcast || x.opcode() == hlo::kReshape || x.opcode() == hlo::kConvert) {
+    x = x.operand(0);
+  }
+  if (x.opcode() != hlo::kConstant || !hlo::IsFloat(x.shape().type)) return std::nullopt;
+  const hlo::Literal& literal = x.literal();
+  const int64_t count = literal.element_count();
+  if (count == 0) return std::nullopt;
+  const double first = hlo::ElementAsDouble(literal, 0);
+  for (int64_t i = 1; i < count; ++i) {
+    if (hlo::ElementAsDouble(literal, i) != first) return std::nullopt;
+  }
+  return first;
+}
+
+// Returns the operand at the end of a chain of unary instructions with these opcodes from `x` down, or
+// nullopt when the opcodes differ.
+std::optional<Instruction> Through(Instruction x, std::initializer_list<hlo::Opcode> opcodes) {
+  for (const hlo::Opcode opcode : opcodes) {
+    if (x.opcode() != opcode) return std::nullopt;
+    x = x.operand(0);
+  }
+  return x;
+}
+
+// A product of a number and another value; of 1 and the value itself for all other instructions.
+struct Multiple {
+  double factor;
+  Instruction of;
+};
+Multiple MultipleOf(const Instruction& x) {
+  if (x.opcode() == hlo::kMultiply) {
+    for (const size_t i : {size_t{0}, size_t{1}}) {
+      const std::optional<double> factor = NumberOf(x.operand(i));
+      if (factor.has_value()) return {*factor, x.operand(1 - i)};
+    }
+  }
+  return {1, x};
+}
+
+// Returns the result of the rule over a value that exists and what it is a function of.
+std::optional<NodeId> Ruled(hlo::Computation& to, std::string_view rule, NodeId value,
+                            const std::vector<NodeId>& of) {
+  hlo::Builder b(TraceTables::Get().callees(), to);
+  std::vector<hlo::Op> elements = {hlo::StopGradient({&b, value})};
+  for (const NodeId x : of) elements.push_back({&b, x});
+  const hlo::Op result = b.GetTupleElement(hlo::TupleWithRule(rule, elements, 1), 0);
+  if (!b.status().ok()) return std::nullopt;
+  return result.id;
+}
+
+// max(x, y) + log1p(exp(k * -|x - y|)) / k, where k is 1 or, with logaddexp2, log(2). x - 0 may be written x.
+std::optional<NodeId> AppendLogAddExp(hlo::Computation& to, const Instruction& add) {
+  for (const size_t i : {size_t{0}, size_t{1}}) {
+    const Instruction larger = add.operand(i);
+    if (larger.opcode() != hlo::kMaximum) continue;
+    const Multiple log = MultipleOf(add.operand(1 - i));
+    const std::optional<Instruction> power = Through(log.of, {hlo::kLogPlusOne, hlo::kExponential});
+    if (!power.has_value()) continue;
+    const Multiple distance = MultipleOf(*power);
+    // The constants are those of bf16, too.
+    if (std::abs(distance.factor * log.factor - 1) > 0.01) continue;
+    const std::optional<Instruction> difference = Through(distance.of, {hlo::kNegate, hlo::kAbs});
+    if (!difference.has_value()) continue;
+    const Instruction x = larger.operand(0), y = larger.operand(1);
+    const bool subtracts = difference->opcode() == hlo::kSubtract;
+    const auto is_difference = [&](const Instruction& a, const Instruction& b) {
+      if (subtracts) return IsSame(difference->operand(0), a) && IsSame(difference->operand(1), b);
+      return IsSame(*difference, a) && NumberOf(b) == 0.0;
+    };
+    if (!is_difference(x, y) && !is_difference(y, x)) continue;
+    std::vector<NodeId> of = {x.id(), y.id()};
+    if (distance.of.id() != power->id()) {
+      const size_t number = NumberOf(power->operand(0)).has_value() ? 0 : 1;
+      of.push_back(power->operands()[number]);
+    }
+    return Ruled(to, "log_add_exp", add.id(), of);
+  }
+  return std::nullopt;
+}
+
+// Returns x when `pred` compares x with 0 in this way.
+std::optional<Instruction> ComparedWithZero(const Instruction& pred, hlo::ComparisonDirection direction) {
+  if (pred.opcode() != hlo::kCompare || pred.attributes<hlo::CompareAttributes>().direction != direction ||
+      NumberOf(pred.operand(1)) != 0.0) {
+    return std::nullopt;
+  }
+  return pred.operand(0);
+}
+
+// Returns true when x is sin(zero) or -sin(zero).
+bool IsSineOf(Instruction x, const Instruction& zero) {
+  if (x.opcode() == hlo::kNegate) x = x.operand(0);
+  return x.opcode() == hlo::kSine && IsSame(x.operand(0), zero);
+}
+
+// The sine and the cosine of a complex number x + iy: select(x == 0, 0 + ib, a + ib), where a is sin(x) times
+// a function of y, and select(x == 0, b + 0i, b + ia). The part that is 0 has the derivative of a.
+std::optional<NodeId> AppendSine(hlo::Computation& to, const Instruction& select) {
+  const Instruction chosen = select.operand(1), other = select.operand(2);
+  if (chosen.opcode() != hlo::kComplex || other.opcode() != hlo::kComplex) return std::nullopt;
+  const std::optional<Instruction> zero = ComparedWithZero(select.operand(0), hlo::ComparisonDirection::kEq);
+  if (!zero.has_value()) return std::nullopt;
+  for (const size_t part : {size_t{0}, size_t{1}}) {
+    const Instruction a = other.operand(part);
+    if (NumberOf(chosen.operand(part)) != 0.0 || !IsSame(chosen.operand(1 - part), other.operand(1 - part)) ||
+        a.opcode() != hlo::kMultiply || !(IsSineOf(a.operand(0), *zero) || IsSineOf(a.operand(1), *zero))) {
+      continue;
+    }
+    const NodeId pred = select.operands()[0], zeros = chosen.operands()[part];
+    const NodeId kept = other.operands()[1 - part];
+    hlo::Builder b(TraceTables::Get().callees(), to);  // Its first instruction ends the views.
+    const hlo::Op value = b.Select({&b, pred}, {&b, zeros}, {&b, a.id()});
+    if (!b.status().ok()) return std::nullopt;
+    const std::optional<NodeId> ruled = Ruled(to, "same_as", value.id, {a.id()});
+    if (!ruled.has_value()) return std::nullopt;
+    const hlo::Op parts[] = {{&b, part == 0 ? *ruled : kept}, {&b, part == 0 ? kept : *ruled}};
+    return b.Binary(hlo::kComplex, parts[0], parts[1]).id;
+  }
+  return std::nullopt;
+}
+
+// select(x != 0 or y is NaN, x * log(y), 0), which is 0 at x = 0 but has the slope log(y) there; the same of
+// log1p. Without y: the entropy x * log(x) has no slope at 0.
+std::optional<NodeId> AppendXlogy(hlo::Computation& to, const Instruction& select) {
+  const Instruction product = select.operand(1);
+  if (product.opcode() != hlo::kMultiply || NumberOf(select.operand(2)) != 0.0) return std::nullopt;
+  Instruction pred = select.operand(0);
+  if (pred.opcode() == hlo::kOr) pred = pred.operand(0);
+  const std::optional<Instruction> x = ComparedWithZero(pred, hlo::ComparisonDirection::kNe);
+  Instruction log = product.operand(1);
+  if (log.opcode() == hlo::kBroadcast) log = log.operand(0);
+  if (!x.has_value() || !IsSame(*x, product.operand(0))) return std::nullopt;
+  if (log.opcode() != hlo::kLog && log.opcode() != hlo::kLogPlusOne) return std::nullopt;
+  if (log.opcode() == hlo::kLog && IsSame(log.operand(0), *x)) return std::nullopt;
+  return Ruled(to, "same_as", select.id(), {product.id()});
+}
+
+// select(x == 0, x * 0 + 1, sin(v) / v), where v is x times a number, or 1 where x is 0.
+std::optional<NodeId> AppendSinc(hlo::Computation& to, const Instruction& select) {
+  const Instruction quotient = select.operand(2);
+  if (quotient.opcode() != hlo::kDivide || quotient.operand(0).opcode() != hlo::kSine) return std::nullopt;
+  const std::optional<Instruction> x = ComparedWithZero(select.operand(0), hlo::ComparisonDirection::kEq);
+  const Instruction safe = quotient.operand(1);
+  if (!x.has_value() || !IsSame(quotient.operand(0).operand(0), safe) || safe.opcode() != hlo::kSelect ||
+      !IsSame(safe.operand(0), select.operand(0)) || !IsSame(MultipleOf(safe.operand(2)).of, *x)) {
+    return std::nullopt;
+  }
+  return Ruled(to, "spherical_bessel_j0", select.id(), {safe.operands()[2]});
+}
+
+// The test by which the continued fraction of gammaincc(a, x) goes on: its relative change, or 1 where it is
+// not defined, exceeds a number. The loop also carries the fraction's derivative by a, whose change, which
+// nothing reads, has the same form. At integers a the fraction ends long before its derivative does: the loop
+// must go on until both have converged, as the loop of JAX's derivative does.
+std::optional<NodeId> AppendConvergence(hlo::Computation& to, const Instruction& compare) {
+  const Instruction change = compare.operand(0);
+  if (compare.attributes<hlo::CompareAttributes>().direction != hlo::ComparisonDirection::kGt ||
+      change.opcode() != hlo::kSelect || NumberOf(change.operand(2)) != 1.0) {
+    return std::nullopt;
+  }
+  const std::optional<Instruction> quotient = Through(change.operand(1), {hlo::kAbs});
+  if (!quotient.has_value() || quotient->opcode() != hlo::kDivide ||
+      quotient->operand(0).opcode() != hlo::kSubtract ||
+      !IsSame(quotient->operand(0).operand(1), quotient->operand(1))) {
+    return std::nullopt;
+  }
+  for (NodeId node = change.id() + 1; node < compare.id(); ++node) {
+    const Instruction other = to[node];
+    if (other.opcode() != hlo::kSelect || !IsSame(other.operand(0), change.operand(0)) ||
+        !IsSame(other.operand(2), change.operand(2))) {
+      continue;
+    }
+    const std::optional<Instruction> difference = Through(other.operand(1), {hlo::kAbs});
+    if (!difference.has_value() || difference->opcode() != hlo::kSubtract) continue;
+    const NodeId number = compare.operands()[1], first = compare.id();
+    hlo::Builder b(TraceTables::Get().callees(), to);
+    const hlo::Op second = b.Compare({&b, node}, {&b, number}, hlo::ComparisonDirection::kGt);
+    return b.Binary(hlo::kOr, {&b, first}, second).id;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<NodeId> AppendFormula(hlo::Computation& to, NodeId node) {
+  const Instruction last = to[node];
+  if (last.opcode() == hlo::kCompare) return AppendConvergence(to, last);
+  const hlo::PrimitiveType type = last.shape().type;
+  if (last.opcode() == hlo::kSelect && hlo::IsComplex(type)) return AppendSine(to, last);
+  if (!hlo::IsFloat(type)) return std::nullopt;
+  switch (last.opcode()) {
+    case hlo::kAdd: return AppendLogAddExp(to, last);
+    case hlo::kSelect: {
+      const std::optional<NodeId> product = AppendXlogy(to, last);
+      return product.has_value() ? product : AppendSinc(to, last);
+    }
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace hlod::lazy
