@@ -149,7 +149,8 @@ std::optional<NodeId> AppendSine(hlo::Computation& to, const Instruction& select
     }
     const NodeId pred = select.operands()[0], zeros = chosen.operands()[part];
     const NodeId kept = other.operands()[1 - part];
-    hlo::Builder b(TraceTables::Get().callees(), to);  // Its first instruction ends the views.
+    // The instructions above are views, which are invalid once the builder appends.
+    hlo::Builder b(TraceTables::Get().callees(), to);
     const hlo::Op value = b.Select({&b, pred}, {&b, zeros}, {&b, a.id()});
     if (!b.status().ok()) return std::nullopt;
     const std::optional<NodeId> ruled = Ruled(to, "same_as", value.id, {a.id()});

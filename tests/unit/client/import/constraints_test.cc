@@ -226,7 +226,7 @@ TEST(Constraints, SizesMustBeThoseOfTheResult) {
   EXPECT_THAT(BrokenRule(program("dynamic_broadcast_in_dim", "dense<[2, 4]> : tensor<2xi64>", hints,
                                  "tensor<2x4xf32>")),
               HasSubstr("known_expanding_dimensions has (7)"));
-  // A dimension of size 1 is no exception.
+  // The rule is also that of dimensions of size 1.
   const char* const twice =
       "%u, %s) <{broadcast_dimensions = array<i64: 1, 1>}> : (tensor<1x4xf32>, tensor<2xi64>)";
   EXPECT_THAT(
