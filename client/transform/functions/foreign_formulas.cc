@@ -119,6 +119,48 @@ std::optional<NodeId> AppendLogAddExp(hlo::Computation& to, const Instruction& a
   return std::nullopt;
 }
 
+// Returns x when `size` is |x| or a broadcast of it.
+std::optional<Instruction> Sized(Instruction size) {
+  if (size.opcode() == hlo::kBroadcast) size = size.operand(0);
+  return Through(size, {hlo::kAbs});
+}
+
+// The larger of |x| and |y|, m, times sqrt(1 + q * q), where q is the smaller one divided by m, or by 1 where
+// m is 0.
+std::optional<NodeId> AppendHypot(hlo::Computation& to, const Instruction& multiply) {
+  for (const size_t i : {size_t{0}, size_t{1}}) {
+    const Instruction larger = multiply.operand(i);
+    if (larger.opcode() != hlo::kMaximum) continue;
+    const std::optional<Instruction> sum = Through(multiply.operand(1 - i), {hlo::kSqrt});
+    if (!sum.has_value() || sum->opcode() != hlo::kAdd) continue;
+    const size_t one = NumberOf(sum->operand(0)) == 1.0 ? 0 : 1;
+    const Instruction square = sum->operand(1 - one);
+    if (NumberOf(sum->operand(one)) != 1.0 || square.opcode() != hlo::kMultiply ||
+        !IsSame(square.operand(0), square.operand(1)) || square.operand(0).opcode() != hlo::kDivide) {
+      continue;
+    }
+    const Instruction smaller = square.operand(0).operand(0), divisor = square.operand(0).operand(1);
+    const bool by_larger =
+        IsSame(divisor, larger) || (divisor.opcode() == hlo::kSelect && IsSame(divisor.operand(2), larger) &&
+                                    NumberOf(divisor.operand(1)) == 1.0);
+    if (!by_larger || smaller.opcode() != hlo::kMinimum || !IsSame(smaller.operand(0), larger.operand(0)) ||
+        !IsSame(smaller.operand(1), larger.operand(1))) {
+      continue;
+    }
+    const NodeId value = multiply.id(), sizes[] = {larger.operands()[0], larger.operands()[1]};
+    if (!Sized(to[sizes[0]]).has_value() || !Sized(to[sizes[1]]).has_value()) continue;
+    std::vector<NodeId> of;
+    for (const NodeId node : sizes) {
+      const Instruction size = to[node];
+      const NodeId x = Sized(size)->id();
+      const bool wide = size.opcode() == hlo::kBroadcast;
+      of.push_back(wide ? to.Append(hlo::kBroadcast, size.shape_id(), size.attributes_id(), {x}) : x);
+    }
+    return Ruled(to, "hypot", value, of);
+  }
+  return std::nullopt;
+}
+
 // Returns x when `pred` compares x with 0 in this way.
 std::optional<Instruction> ComparedWithZero(const Instruction& pred, hlo::ComparisonDirection direction) {
   if (pred.opcode() != hlo::kCompare || pred.attributes<hlo::CompareAttributes>().direction != direction ||
@@ -232,6 +274,7 @@ std::optional<NodeId> AppendFormula(hlo::Computation& to, NodeId node) {
   if (!hlo::IsFloat(type)) return std::nullopt;
   switch (last.opcode()) {
     case hlo::kAdd: return AppendLogAddExp(to, last);
+    case hlo::kMultiply: return AppendHypot(to, last);
     case hlo::kSelect: {
       const std::optional<NodeId> product = AppendXlogy(to, last);
       return product.has_value() ? product : AppendSinc(to, last);

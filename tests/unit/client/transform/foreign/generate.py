@@ -79,6 +79,7 @@ FUNCTIONS = {
     "log_sigmoid": (jax.nn.log_sigmoid, [-30.0, -3.0, 0.0, 0.25, 8.0]),
     "logaddexp": (lambda x: jnp.logaddexp(x, x.dtype.type(1)), [-3.0, 1.0, 2.5]),
     "logaddexp2": (lambda x: jnp.logaddexp2(x.dtype.type(1), x), [-3.0, 1.0, 2.5]),
+    "xlogy_with_number": (lambda x: sp.xlogy(x, x.dtype.type(2)), [-1.5, 0.0, 3.0]),
     "xlogy_with_x": (lambda x: sp.xlogy(x, x + 2), [-1.5, 0.0, 3.0]),
     "xlog1py": (lambda x: sp.xlog1py(x, x + 2), [-1.5, 0.0, 3.0]),
     "entr": (sp.entr, POSITIVE),
@@ -99,8 +100,10 @@ FUNCTIONS = {
     "expi": (sp.expi, [-3.0, -0.5, 0.25, 1.0, 10.0]),
 }
 # Derivatives by hand, for functions that JAX has no rule for, or whose derivative at 0 is wrong or missing in JAX, where that of |x|
-# is 1.
+# is 1, or whose second derivative it takes by parts where there is a tie.
 BY_HAND = {
+    "hypot": (lambda x: jnp.hypot(x, x.dtype.type(1)), [-3.0, -1.0, 0.0, 0.5, 1.0, 2.0],
+              lambda x: x / jnp.sqrt(x * x + 1), lambda x: (x * x + 1) ** -1.5),
     "i0": (sp.i0, AROUND, sp.i1, lambda x: sp.i0(x) - jnp.where(x == 0, 0.5, sp.i1(x) / jnp.where(x == 0, 1, x))),
     "i1": (sp.i1, AROUND, lambda x: sp.i0(x) - jnp.where(x == 0, 0.5, sp.i1(x) / jnp.where(x == 0, 1, x)), None),
     "spence": (sp.spence, [0.25, 0.5, 1.25, 2.0, 10.0], lambda x: jnp.log(x) / (1 - x), None),
