@@ -189,13 +189,35 @@ Device* Client::FindDevice(int64_t id) const {
   return id < 0 || id >= static_cast<int64_t>(devices_.size()) ? nullptr : devices_[static_cast<size_t>(id)];
 }
 
-std::shared_ptr<Completion> Client::AwaitedEndOf(runtime::Command command, Completion::Finish finish) {
-  return Completion::Of(session(), completions_, std::move(command), Completion::Urgency::kAwaited,
+std::shared_ptr<runtime::Completions> Client::CompletionsOf(
+    const std::shared_ptr<runtime::Session>& session) {
+  if (session == this->session()) return completions_;
+  std::vector<std::shared_ptr<runtime::Completions>> lost;  // Destroyed without the lock.
+  absl::MutexLock lock(&mu_);
+  std::shared_ptr<runtime::Completions>& of = elsewhere_[session];
+  if (of != nullptr) return of;
+  of = std::make_shared<runtime::Completions>(session);
+  // A daemon that has come back has another session.
+  for (auto other = elsewhere_.begin(); other != elsewhere_.end();) {
+    if (other->first == session || other->first->status().ok()) {
+      ++other;
+    } else {
+      lost.push_back(std::move(other->second));
+      other = elsewhere_.erase(other);
+    }
+  }
+  return of;
+}
+
+std::shared_ptr<Completion> Client::AwaitedEndOf(const std::shared_ptr<runtime::Session>& session,
+                                                 runtime::Command command, Completion::Finish finish) {
+  return Completion::Of(session, CompletionsOf(session), std::move(command), Completion::Urgency::kAwaited,
                         std::move(finish));
 }
 
-std::shared_ptr<Completion> Client::EndOf(runtime::Command command) {
-  return Completion::Of(session(), completions_, std::move(command), Completion::Urgency::kLater);
+std::shared_ptr<Completion> Client::EndOf(const std::shared_ptr<runtime::Session>& session,
+                                          runtime::Command command) {
+  return Completion::Of(session, CompletionsOf(session), std::move(command), Completion::Urgency::kLater);
 }
 
 namespace {

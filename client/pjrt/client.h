@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -65,16 +66,23 @@ class Client : public std::enable_shared_from_this<Client> {
   Rendezvous& rendezvous() { return rendezvous_; }
   // Null unless the process is to end after some steps.
   StepEnd* step_end() const { return step_end_.get(); }
-  // Return a completion for a command of the session, whose callbacks the framework waits for (AwaitedEndOf)
-  // or not.
-  std::shared_ptr<Completion> AwaitedEndOf(runtime::Command command, Completion::Finish finish = nullptr);
-  std::shared_ptr<Completion> EndOf(runtime::Command command);
+  // Return a completion for a command of a session of this client, which has one with each daemon of a
+  // cluster whose devices it uses. The framework waits for its callbacks (AwaitedEndOf) or not.
+  std::shared_ptr<Completion> AwaitedEndOf(const std::shared_ptr<runtime::Session>& session,
+                                           runtime::Command command, Completion::Finish finish = nullptr);
+  std::shared_ptr<Completion> EndOf(const std::shared_ptr<runtime::Session>& session,
+                                    runtime::Command command);
 
  private:
+  std::shared_ptr<runtime::Completions> CompletionsOf(const std::shared_ptr<runtime::Session>& session);
+
   const hlod::Client runtime_;
   const std::string version_;
   const std::shared_ptr<runtime::Completions> completions_;
   absl::Mutex mu_;
+  // Of the sessions with other daemons.
+  std::map<std::shared_ptr<runtime::Session>, std::shared_ptr<runtime::Completions>> elsewhere_
+      ABSL_GUARDED_BY(mu_);
   std::set<const void*> mapped_ ABSL_GUARDED_BY(mu_);
   Worker transfers_;
   Rendezvous rendezvous_;

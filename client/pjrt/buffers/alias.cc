@@ -31,7 +31,7 @@ absl::Status Fulfill(const AliasRight& alias, const Buffer& buffer) {
   ASSIGN_OR_RETURN(hlod::Buffer value, buffer.value());
   if (&buffer.device() == &alias.memory.device()) return alias.value->Give(std::move(value), buffer.ready());
   ASSIGN_OR_RETURN(value, value.CopyTo(alias.memory.device().runtime(), CurrentLine()));
-  const std::shared_ptr<Completion> ready = buffer.client().AwaitedEndOf(ProducerOf(value));
+  const std::shared_ptr<Completion> ready = buffer.client().AwaitedEndOf(SessionOf(value), ProducerOf(value));
   return alias.value->Give(std::move(value), ready);
 }
 

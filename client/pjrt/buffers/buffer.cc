@@ -12,6 +12,10 @@
 
 namespace hlod::pjrt {
 
+const std::shared_ptr<runtime::Session>& SessionOf(const hlod::Buffer& buffer) {
+  return buffer.internal_state()->session;
+}
+
 runtime::Command ProducerOf(const hlod::Buffer& buffer) {
   runtime::BufferState& state = *buffer.internal_state();
   absl::MutexLock lock(&state.mu);
@@ -76,7 +80,7 @@ std::shared_ptr<Completion> Buffer::ready() const {
   const absl::StatusOr<hlod::Buffer> value = this->value();
   if (!value.ok()) return Completion::Done(value.status());
   if (end_ != nullptr) return end_;
-  return client().AwaitedEndOf(ProducerOf(*value));
+  return client().AwaitedEndOf(SessionOf(*value), ProducerOf(*value));
 }
 
 bool Buffer::IsDeleted() const {

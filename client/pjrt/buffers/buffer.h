@@ -92,7 +92,9 @@ class Buffer {
   int holds_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
-// Returns the command that makes a buffer's value.
+// Returns the session with the daemon that has the buffer.
+const std::shared_ptr<runtime::Session>& SessionOf(const hlod::Buffer& buffer);
+// Returns the command of that session that makes the buffer's value.
 runtime::Command ProducerOf(const hlod::Buffer& buffer);
 
 }  // namespace hlod::pjrt

@@ -20,7 +20,9 @@ absl::StatusOr<Buffer*> CopyLater(const Buffer& buffer, Memory& memory) {
     if (value.ok() && !here) value = value->CopyTo(memory.device().runtime(), line);
     // Fail() returns an error only if the promise was kept or failed before.
     if (!value.ok()) (void)copy->Fail(value.status());
-    else (void)copy->Give(*value, here ? (*use)->end() : client->AwaitedEndOf(ProducerOf(*value)));
+    else
+      (void)copy->Give(*value,
+                       here ? (*use)->end() : client->AwaitedEndOf(SessionOf(*value), ProducerOf(*value)));
   });
   return new Buffer(memory, buffer.shape(), copy, buffer.minor_to_major());
 }

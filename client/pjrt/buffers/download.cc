@@ -34,26 +34,29 @@ absl::StatusOr<std::shared_ptr<Completion>> AskInline(Client& client, const hlod
     const std::string& bytes = command.reply.download().inline_();
     return sink({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()});
   };
+  const std::shared_ptr<runtime::Session> session = SessionOf(value);
   if (runtime::Command ahead = runtime::TakePrefetch(*value.internal_state()); ahead != nullptr) {
-    return client.AwaitedEndOf(
-        std::move(ahead), [sink = std::move(sink), deliver, session = client.session(), line = CurrentLine()](
-                              const runtime::CommandState& command, absl::Status status) {
-          if (status.ok()) runtime::TellRead(*session, command, Cause::kDownload, line);
-          return deliver(sink, command, std::move(status));
-        });
+    return client.AwaitedEndOf(session, std::move(ahead),
+                               [sink = std::move(sink), deliver, session, line = CurrentLine()](
+                                   const runtime::CommandState& command, absl::Status status) {
+                                 if (status.ok())
+                                   runtime::TellRead(*session, command, Cause::kDownload, line);
+                                 return deliver(sink, command, std::move(status));
+                               });
   }
   v1::Command command = runtime::MakeDownload(value.handle(), Cause::kDownload);
   command.mutable_download()->set_inline_(true);
   runtime::Command sent;
-  const absl::Status status = client.session()->Transact(
+  const absl::Status status = session->Transact(
       CurrentLine(), [&](runtime::Session::Sender& sender) { sent = sender.Add(std::move(command)); },
       /*may_wait=*/false);
   if (absl::IsResourceExhausted(status)) return nullptr;
   RETURN_IF_ERROR(status);
-  return client.AwaitedEndOf(std::move(sent), [sink = std::move(sink), deliver](
-                                                  const runtime::CommandState& command, absl::Status status) {
-    return deliver(sink, command, std::move(status));
-  });
+  return client.AwaitedEndOf(
+      session, std::move(sent),
+      [sink = std::move(sink), deliver](const runtime::CommandState& command, absl::Status status) {
+        return deliver(sink, command, std::move(status));
+      });
 }
 
 // Reads a value on a thread that may wait.

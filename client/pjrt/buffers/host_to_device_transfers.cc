@@ -94,7 +94,7 @@ absl::Status HostToDeviceTransfers::Send(Transfer& transfer, const std::byte* da
       UploadArray(memory_.device().runtime(), data, strides, transfer.entry.shape);
   transfer.bytes = {};
   if (!value.ok()) return transfer.value->Fail(value.status());
-  const std::shared_ptr<Completion> ready = client_->AwaitedEndOf(ProducerOf(*value));
+  const std::shared_ptr<Completion> ready = client_->AwaitedEndOf(SessionOf(*value), ProducerOf(*value));
   return transfer.value->Give(*std::move(value), ready);
 }
 

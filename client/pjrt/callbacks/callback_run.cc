@@ -13,6 +13,7 @@
 #include "client/pjrt/callbacks/to_device_stream.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
+#include "client/runtime/session/state.h"
 #include "common/base/errors/status.h"
 
 namespace hlod::pjrt {
@@ -55,7 +56,7 @@ class CallbackRun {
       for (const Listener& listener : listeners_) {
         if (listener.command != nullptr) awaited.push_back(listener.command);
       }
-      lost_ = client_->session()->WaitAny(awaited);
+      lost_ = run_.executable->session->WaitAny(awaited);
       for (Listener& listener : listeners_) {
         if (listener.command != nullptr && listener.command->done.load(std::memory_order_acquire))
           Take(listener);
@@ -117,7 +118,7 @@ class CallbackRun {
   // Takes the values that are left in the channel after the program's end. The last request fails.
   void TakeRest(Listener& listener) {
     while (listener.command != nullptr && lost_.ok()) {
-      const absl::Status come = client_->session()->Wait(*listener.command);
+      const absl::Status come = run_.executable->session->Wait(*listener.command);
       if (!listener.command->done.load(std::memory_order_acquire)) {
         lost_ = come;
       } else if (!come.ok()) {

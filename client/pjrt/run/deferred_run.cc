@@ -13,6 +13,7 @@
 #include "client/pjrt/events/event.h"
 #include "client/pjrt/exceptions.h"
 #include "client/pjrt/profiler/profiler.h"
+#include "client/runtime/session/state.h"
 #include "common/base/errors/status.h"
 
 namespace hlod::pjrt {
@@ -126,7 +127,7 @@ void DeferredRun::Start() {
   Client& client = run_.program->client();
   const std::shared_ptr<Completion> end =
       run_.program->channels().empty()
-          ? client.AwaitedEndOf(execution->sent)
+          ? client.AwaitedEndOf(execution->executable->session, execution->sent)
           : ServeCallbacks(run_.program->channels(), std::move(run_.callbacks), *execution);
   // A promise fails only when it was kept before.
   for (size_t i = 0; i < results_.size(); ++i) (void)results_[i]->Give(execution->results[i], end);

@@ -16,6 +16,7 @@
 #include "client/pjrt/run/step_end.h"
 #include "client/runtime/preflight/abstract_session.h"
 #include "client/runtime/session/session.h"
+#include "client/runtime/session/state.h"
 #include "common/base/errors/error.h"
 #include "hlod/runtime/abstract.h"
 
@@ -49,8 +50,8 @@ void Give(const Run& run, const Execution& execution, const std::shared_ptr<Comp
     }
     // Frameworks request a completion of each execution, and wait for its results.
     if (args.device_complete_events != nullptr) {
-      args.device_complete_events[participant] =
-          new Event(end != nullptr ? end : device.client().EndOf(execution.sent));
+      args.device_complete_events[participant] = new Event(
+          end != nullptr ? end : device.client().EndOf(execution.executable->session, execution.sent));
     }
   }
 }
@@ -154,7 +155,7 @@ absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
   for (size_t i = 0; i < lineages.size(); ++i) args.output_lists[0][i]->set_lineage(std::move(lineages[i]));
   if (IsProfiling()) {
     NoteExecution(client, run.program->module().name(), options.call_location, run.devices[0]->ordinal(),
-                  client.AwaitedEndOf(execution->sent));
+                  client.AwaitedEndOf(execution->executable->session, execution->sent));
   }
   return absl::OkStatus();
 }
