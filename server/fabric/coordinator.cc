@@ -36,6 +36,11 @@ absl::Status Membership::Admit(LinkId link, const v1::PeerHello& hello, int64_t 
   // A daemon that calls again has lost its link before this side noticed.
   for (const auto& [rank, peer] : members_) {
     if (peer.member.incarnation() != hello.member().incarnation()) continue;
+    // All members know the incarnations of all, and the name is what a certificate vouches for.
+    if (peer.member.name() != hello.member().name()) {
+      return AlreadyExists("Daemon \"%s\" states the incarnation of %s at %s, which is a member.",
+                           hello.member().name(), NameOf(rank), peer.member.address());
+    }
     Remove(rank, "it joined again", now_us);
     break;
   }

@@ -13,7 +13,7 @@
 
 namespace hlod {
 
-// Thread-safe.
+// Exchanges bytes between the processes of a run. Thread-safe.
 class Carrier {
  public:
   // Called every few milliseconds while a participant waits. Returning an error ends its wait with that
@@ -31,12 +31,13 @@ class Carrier {
   virtual absl::Status Meet(const std::string& place, absl::Span<const Exchange> exchanges, Stop stop) = 0;
 };
 
-// The participants of a run by process.
+// Says in which process each participant of a run is, and how the processes meet.
 struct Elsewhere {
   uint32_t rank = 0;            // This process.
   std::vector<uint32_t> ranks;  // By participant, its process.
   std::shared_ptr<Carrier> carrier;
-  // By participant of this process, memory for what a group receives whose first participant here it is.
+  // By participant. That of the first participant here of a group has the memory for the operands of those
+  // elsewhere.
   std::vector<std::byte*> spaces;
   bool IsHere(int participant) const { return ranks[static_cast<size_t>(participant)] == rank; }
 };

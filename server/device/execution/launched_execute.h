@@ -47,7 +47,7 @@ class LaunchedExecute final : public LaunchPart, public std::enable_shared_from_
   std::weak_ptr<Executions::Participants> attempt_ ABSL_GUARDED_BY(mu_);  // Kept alive by its jobs.
   uint64_t releases_ ABSL_GUARDED_BY(mu_) = 0;
   Report next_ ABSL_GUARDED_BY(mu_);           // The report of a Prepare that waits for the attempt's end.
-  absl::Status refused_ ABSL_GUARDED_BY(mu_);  // The refusal that does.
+  absl::Status refused_ ABSL_GUARDED_BY(mu_);  // A refusal that waits for it, too.
 };
 
 }  // namespace hlod::device

@@ -35,9 +35,9 @@ class LaunchPart {
   virtual void Release() = 0;
   // Runs the part, which is prepared; by `carrier` it meets the others. `done` is called when it has ended.
   virtual void Start(std::shared_ptr<Carrier> carrier, Report done) = 0;
-  // Ends a part that was started soon, with an error.
+  // Makes a started part end soon, with an error.
   virtual void Cancel(const absl::Status& why) = 0;
-  // The launch will not be. The execute fails, and its arguments are as before.
+  // The launch is refused. The execute fails, and its arguments are as before.
   virtual void Refuse(const absl::Status& why) = 0;
 };
 
@@ -49,7 +49,8 @@ class Launches {
   virtual absl::StatusOr<uint32_t> FindRank() = 0;
   // A part has arrived; it may have to wait for its arguments.
   virtual void Add(const std::shared_ptr<LaunchPart>& part) = 0;
-  // The part can be prepared when all others can. The parts must be of equal programs.
+  // The arguments are settled: the part can be prepared when all others can. The parts must be of equal
+  // programs.
   virtual void Offer(const std::shared_ptr<LaunchPart>& part, const Digest& program) = 0;
   // The part will not run. The others are refused, unless the launch has started. Has no effect for a part
   // that is over.

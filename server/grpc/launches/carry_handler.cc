@@ -41,8 +41,12 @@ class CarryHandler : public CallHandler {
     if (first_.has_value()) return carrier_->Take(*first_, received);
     if (!trusted_)
       RETURN_IF_ERROR(CheckDaemon(*call_.context().auth_context(), links_.cluster(), /*daemon=*/""));
-    carrier_ = links_.carriers().Find(received.frame.launch());
-    if (carrier_ == nullptr) return Aborted("The launch is not prepared on the daemon that was called.");
+    const std::shared_ptr<LaunchCarrier> carrier = links_.carriers().Find(received.frame.launch());
+    if (carrier == nullptr) return Aborted("The launch is not prepared on the daemon that was called.");
+    // A daemon of the cluster speaks for its own participants only.
+    ASSIGN_OR_RETURN(const std::string sender, carrier->MemberOf(received.frame.rank()));
+    if (!trusted_) RETURN_IF_ERROR(CheckDaemon(*call_.context().auth_context(), links_.cluster(), sender));
+    carrier_ = carrier;
     use_();
     first_ = received.frame;
     return carrier_->TakeFirst(call_.shared_from_this(), received, waits);

@@ -52,6 +52,13 @@ LaunchCarrier::LaunchCarrier(Carriers& carriers, v1::LaunchId launch, uint32_t r
       peers_(std::move(peers)),
       patience_(patience) {}
 
+absl::StatusOr<std::string> LaunchCarrier::MemberOf(uint32_t rank) const {
+  const auto peer = peers_.find(rank);
+  if (peer == peers_.end())
+    return MakeError(ErrorKind::kViolation, absl::StrFormat("Rank %d has no part in the launch.", rank));
+  return peer->second.member;
+}
+
 std::string LaunchCarrier::NameOf(uint32_t rank) const {
   const auto found = peers_.find(rank);
   return found == peers_.end() ? absl::StrCat("rank ", rank) : found->second.name;

@@ -34,6 +34,7 @@ class OutgoingCarry;
 // Another daemon of a launch.
 struct CarryPeer {
   std::string name, address;  // "n3 (rank 2)", "n3:9517"
+  std::string member;         // "n3", the name in its certificate.
   size_t participants = 0;    // It sends one message at a time for each.
 };
 
@@ -47,6 +48,9 @@ class LaunchCarrier final : public Carrier, public std::enable_shared_from_this<
   // Ends all exchanges with this reason, also later ones.
   void Fail(const absl::Status& why);
 
+  // Returns the name of the daemon with this rank, as its certificate has it. An error unless it has a part
+  // in the launch.
+  absl::StatusOr<std::string> MemberOf(uint32_t rank) const;
   // Takes the first frame of a message (carry_handler.cc), which names it. Returns true when the message is
   // complete. Sets `waits` when the launch has not asked for the message yet: then the call is resumed later,
   // and must not be read before. An error must end the call.

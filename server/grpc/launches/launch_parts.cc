@@ -214,7 +214,9 @@ void LaunchParts::Prepare(const v1::PrepareLaunch& launch, uint64_t attempt) {
   const Key key{launch.group(), launch.sequence()};
   const auto found = entries_.find(key);
   if (found == entries_.end() || found->second.phase == Entry::Phase::kStarted) {
-    return Post([report] { report(MakeError(ErrorKind::kCancelled, "Its execute has ended there.")); });
+    return Post([report] {
+      report(MakeError(ErrorKind::kCancelled, "The execute of this part has ended already."));
+    });
   }
   found->second.phase = Entry::Phase::kPreparing;
   found->second.launch = id;
@@ -242,6 +244,7 @@ void LaunchParts::OpenCarrier(const device::LaunchPart& part, const v1::LaunchId
       CarryPeer& peer = peers[rank];
       peer.name = membership.NameOf(rank);
       peer.address = member->address();
+      peer.member = member->name();
       ++peer.participants;
     }
   });
@@ -277,7 +280,8 @@ void LaunchParts::Start(const v1::LaunchId& launch) {
     UseMachine([&](fabric::Group& group, int64_t now_us) { group.OnDone(launch, status, now_us); });
   };
   if (entry == nullptr)
-    return Post([done] { done(MakeError(ErrorKind::kCancelled, "Its execute has ended there.")); });
+    return Post(
+        [done] { done(MakeError(ErrorKind::kCancelled, "The execute of this part has ended already.")); });
   entry->phase = Entry::Phase::kStarted;
   Post([part = entry->part, carrier = entry->carrier, done] {
     try {

@@ -1,4 +1,5 @@
-// The parts of launches on this daemon: carries what the group machine wants to the executes, and back.
+// The parts of launches on this daemon: passes the orders of the group machine to the executes, and their
+// answers back.
 #pragma once
 
 #include <cstdint>

@@ -34,11 +34,11 @@ absl::Status CheckDaemon(const grpc::AuthContext& peer, const std::string& clust
   }
   return MakeError(
       ErrorKind::kAuth,
-      absl::StrFormat(
-          "The certificate of daemon \"%s\" does not name it as one of cluster \"%s\": it needs the URI "
-          "%s%s, and has %s.",
-          daemon, cluster, prefix, daemon.empty() ? "NAME" : daemon,
-          uris.empty() ? "none" : absl::StrJoin(uris, ", ")));
+      absl::StrFormat("The certificate of %s does not name it as one of cluster \"%s\": it needs the URI "
+                      "%s%s, and has %s.",
+                      daemon.empty() ? "the caller" : absl::StrCat("daemon \"", daemon, "\""), cluster,
+                      prefix, daemon.empty() ? "NAME" : daemon,
+                      uris.empty() ? "none" : absl::StrJoin(uris, ", ")));
 }
 
 std::shared_ptr<grpc::Channel> ChannelTo(const rpc::Endpoint& address, const PeerCredentials& credentials) {

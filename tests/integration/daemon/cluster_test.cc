@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 
 #include "absl/strings/str_join.h"
@@ -208,7 +209,16 @@ TEST_F(ClusterOfDaemons, WhatAPeerDoesWrongEndsItsLinkAndNothingElse) {
     RawLink longer(address);
     longer.Send(RawLink::Hello(std::string(300, 'x'), Version()));
     EXPECT_EQ(longer.End(), "The name of a daemon has 300 bytes; the limit is 253.");
+    // All members know one another's incarnations.
+    RawLink member(address), thief(address);
+    member.Send(RawLink::Hello("n9", Version()));
+    EXPECT_TRUE(member.Receive().has_value());
+    thief.Send(RawLink::Hello("n8", Version()));
+    EXPECT_EQ(thief.End(),
+              "Daemon \"n8\" states the incarnation of n9 (rank 1) at 127.0.0.1:1, which is a member.");
+    ExpectMembers(0, {0, 1});
   }
+  ExpectMembers(0, {0});
   for (const auto& [sentence, spoil] : Violations()) {
     RawLink link(address);
     link.Send(RawLink::Hello("n9", Version()));
@@ -270,6 +280,10 @@ class ClusterWithCertificates : public ClusterOfDaemons {
     MakeAuthority("other");
   }
   std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string Text(const std::string& name) const {
+    std::ifstream file(folder_ / name);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
   void Shell(const std::string& command) {
     ASSERT_EQ(system((command + " 2>" + Path("log")).c_str()), 0) << command;
   }
@@ -323,6 +337,21 @@ TEST_F(ClusterWithCertificates, OnlyDaemonsOfTheClusterAreMembers) {
         << cluster.problem;
   }
   ExpectMembers(0, {0, 1, 2});
+  // A client of the authority runs a program whose parts meet.
+  ConnectOptions options;
+  options.tls = {
+      .root_certificates = Text("ca.pem"), .certificate = Text("client.pem"), .key = Text("client.key")};
+  options.address = daemons_[1]->tcp_address();
+  const Client client = Must(Client::Connect(options));
+  const Executable sum = Must(client.CompileText(R"(HloModule sum, replica_count=3
+add { p = s32[] parameter(0) q = s32[] parameter(1) ROOT r = s32[] add(p, q) }
+ENTRY e { x = s32[] parameter(0) ROOT y = s32[] all-reduce(x), replica_groups={}, to_apply=add })"));
+  std::vector<Argument> arguments;
+  for (const int device : {0, 1, 2})
+    arguments.emplace_back(Must(client.device(device).Upload(Literal::Scalar<int32_t>(1 << device))));
+  const Execution run = Must(sum.Start(arguments, {.devices = {0, 1, 2}}));
+  for (const Buffer& result : run.results) EXPECT_EQ(Must(result.ToLiteral()), Literal::Scalar<int32_t>(7));
+  EXPECT_OK(run.done.Await(kPatience));
 }
 
 }  // namespace
