@@ -80,7 +80,7 @@ class Client : public std::enable_shared_from_this<Client> {
   const std::string version_;
   const std::shared_ptr<runtime::Completions> completions_;
   absl::Mutex mu_;
-  // Of the sessions with other daemons.
+  // The completions of sessions with other daemons.
   std::map<std::shared_ptr<runtime::Session>, std::shared_ptr<runtime::Completions>> elsewhere_
       ABSL_GUARDED_BY(mu_);
   std::set<const void*> mapped_ ABSL_GUARDED_BY(mu_);
