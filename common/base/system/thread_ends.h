@@ -6,7 +6,7 @@
 namespace hlod {
 
 // glibc loads libgcc_s when a thread of the process first calls pthread_exit, as libgomp's threads do at
-// their end, and aborts the process if there is no memory for that. This loads it, while there is memory.
+// their end, and aborts the process if there is no memory for that. Loads it while there is memory.
 inline void PrepareForEndsOfThreads() {
   void* frame;
   backtrace(&frame, 1);  // Loads it by the same function of glibc.

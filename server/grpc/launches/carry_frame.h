@@ -14,8 +14,10 @@
 
 namespace hlod::grpc_server {
 
-// The most bytes of data in one frame.
-inline constexpr size_t kCarryFrameBytes = size_t{512} << 10;
+// The most bytes of data in a frame that is sent. The receiver's room for a connection (receive_quota.h)
+// holds such frames of many messages at once: gRPC grants each message that is being read all of its frame,
+// and resets calls for which there is no room.
+inline constexpr size_t kCarryFrameBytes = size_t{64} << 10;
 // A message of up to this size is one frame, so that it costs one way. The first frame of a longer one only
 // names it: so little is held for a message that comes before anybody waits for it.
 inline constexpr size_t kCarryWholeBytes = size_t{4} << 10;
@@ -32,7 +34,7 @@ struct ReceivedCarry {
   Pieces data;
   size_t size = 0;  // The bytes of `data`.
 };
-// Kind violation for bytes that are no frame, or one that is too long.
+// Returns an error of kind violation for bytes that are no frame, or one that is too long.
 absl::StatusOr<ReceivedCarry> DecodeCarryFrame(grpc::ByteBuffer& buffer);
 
 }  // namespace hlod::grpc_server

@@ -8,14 +8,6 @@
 #include "common/rpc/grpc/status.h"
 
 namespace hlod::grpc_server {
-namespace {
-
-// The receiver's room for a connection (receive_quota.h) holds such frames of many messages at once: gRPC
-// grants each message that is being read all of its frame, and resets calls for which there is no room.
-constexpr size_t kSentBytes = size_t{64} << 10;
-static_assert(kSentBytes <= kCarryFrameBytes);
-
-}  // namespace
 
 OutgoingCarry::OutgoingCarry(const std::shared_ptr<grpc::Channel>& channel, const std::string& token,
                              v1::CarryFrame first, std::vector<absl::Span<const std::byte>> spans, Done done)
@@ -51,7 +43,7 @@ void OutgoingCarry::WriteNext() {
   grpc::WriteOptions options;
   Pieces pieces;
   if (named_) {
-    pieces = TakeNext(std::min(left_, kSentBytes));
+    pieces = TakeNext(std::min(left_, kCarryFrameBytes));
   } else if (left_ <= kCarryWholeBytes) {
     pieces = TakeNext(left_);
   } else {
