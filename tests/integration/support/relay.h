@@ -21,7 +21,9 @@ namespace hlod {
 // Passes bytes between clients and the daemon and counts them.
 class Relay {
  public:
-  explicit Relay(const std::string& daemon) : daemon_(daemon.substr(5)), path_(daemon_ + ".relay") {
+  // Listens on `path`; empty: on a path beside the daemon's.
+  explicit Relay(const std::string& daemon, const std::string& path = "")
+      : daemon_(daemon.substr(5)), path_(path.empty() ? daemon_ + ".relay" : path) {
     listener_ = Socket(path_, /*listening=*/true);
     acceptor_ = std::thread([this] {
       for (;;) {
