@@ -105,11 +105,11 @@ class BareCall {
 
 }  // namespace
 
-void RunBareServer(const std::string& address) {
+void RunBareServer(const std::string& address, const std::shared_ptr<grpc::ServerCredentials>& credentials) {
   std::vector<char> memory(size_t{512} << 20, 1);
   grpc::AsyncGenericService service;
   grpc::ServerBuilder builder;
-  builder.AddListeningPort(address, grpc::InsecureServerCredentials());
+  builder.AddListeningPort(address, credentials);
   builder.RegisterAsyncGenericService(&service);
   const std::unique_ptr<grpc::ServerCompletionQueue> queue = builder.AddCompletionQueue();
   const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
@@ -134,10 +134,11 @@ BarePeer::~BarePeer() {
   waitpid(pid_, nullptr, 0);
 }
 
-BareStream::BareStream(const std::string& address, const std::string& method) {
+BareStream::BareStream(const std::string& address, const std::string& method,
+                       const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  channel_ = grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  channel_ = grpc::CreateCustomChannel(address, credentials, arguments);
   context_.set_wait_for_ready(true);
   grpc::GenericStub stub(channel_);
   call_ = stub.PrepareCall(&context_, method, &queue_);

@@ -14,7 +14,8 @@ namespace hlod::bench {
 // "/bare/Echo" sends every message back; "/bare/Answer" sends eight bytes per message; "/bare/Put" copies the
 // messages into one piece of touched memory and answers at the end; "/bare/Get" sends, in chunks, the number
 // of bytes that the first message states.
-void RunBareServer(const std::string& address);
+void RunBareServer(const std::string& address, const std::shared_ptr<grpc::ServerCredentials>& credentials =
+                                                   grpc::InsecureServerCredentials());
 
 inline constexpr int64_t kBareChunkBytes = 1 << 20;
 
@@ -36,7 +37,9 @@ class BarePeer {
 // One stream to a bare server.
 class BareStream {
  public:
-  BareStream(const std::string& address, const std::string& method);
+  BareStream(
+      const std::string& address, const std::string& method,
+      const std::shared_ptr<grpc::ChannelCredentials>& credentials = grpc::InsecureChannelCredentials());
   ~BareStream();
   // Starts a write; at most one at a time.
   void Write(const grpc::ByteBuffer& message);
