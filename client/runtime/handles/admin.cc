@@ -13,16 +13,30 @@ namespace hlod {
 
 struct Admin::Connection : runtime::AdminConnection {};
 
+runtime::AdminConnection::~AdminConnection() {
+  // A forked child does not destroy it, since gRPC's threads are the parent's.
+  if (!owner_.IsThisOne()) static_cast<void>(new std::shared_ptr<v1::Admin::Stub>(std::move(stub_)));
+}
+
 absl::Status runtime::AdminConnection::Open(const ConnectOptions& options) {
   RETURN_IF_ERROR(CheckGrpc());
   RETURN_IF_ERROR(CheckCredentials(options));
-  ASSIGN_OR_RETURN(endpoint, FindAddress(options.address));
-  ASSIGN_OR_RETURN(std::shared_ptr<grpc::Channel> channel,
-                   OpenChannel(endpoint, options.tls, options.token, absl::Now() + options.timeout));
-  stub = v1::Admin::NewStub(channel);
-  token = options.token;
-  tls = options.tls;
-  timeout = options.timeout;
+  options_ = options;
+  ASSIGN_OR_RETURN(endpoint_, FindAddress(options.address));
+  return Replace(nullptr);
+}
+
+std::shared_ptr<v1::Admin::Stub> runtime::AdminConnection::CurrentStub() const {
+  absl::MutexLock lock(&mu_);
+  return stub_;
+}
+
+absl::Status runtime::AdminConnection::Replace(const std::shared_ptr<v1::Admin::Stub>& broken) const {
+  absl::MutexLock lock(&mu_);
+  if (stub_ != broken) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel,
+                   OpenChannel(endpoint_, options_.tls, options_.token, absl::Now() + options_.timeout));
+  stub_ = v1::Admin::NewStub(channel);
   return absl::OkStatus();
 }
 

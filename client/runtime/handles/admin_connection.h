@@ -1,4 +1,5 @@
-// A connection to a daemon's administration: the stub and the data that each call needs.
+// A connection to a daemon's administration. The daemon closes one that was idle for some seconds
+// (--greeting-us), so that a program that asks now and then needs another connection for its next call.
 #pragma once
 
 #include <grpcpp/client_context.h>
@@ -6,7 +7,9 @@
 #include <memory>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "client/runtime/connection/connector.h"
 #include "client/runtime/connection/process.h"
@@ -18,10 +21,9 @@
 
 namespace hlod::runtime {
 
-struct AdminConnection {
-  ~AdminConnection() {
-    if (!owner.IsThisOne()) stub.release();  // gRPC's threads belong to the parent.
-  }
+class AdminConnection {
+ public:
+  ~AdminConnection() ABSL_NO_THREAD_SAFETY_ANALYSIS;
 
   // Uses address, tls, token and timeout of the options.
   absl::Status Open(const ConnectOptions& options);
@@ -35,28 +37,45 @@ struct AdminConnection {
     request.set_session(session);
     request.set_limit(limit);
     request.set_fold(fold);
-    return Call(method, request, timeout);
+    return Call(method, request, options_.timeout);
   }
   template <typename Request, typename Response>
   absl::StatusOr<Response> Call(grpc::Status (v1::Admin::Stub::*method)(grpc::ClientContext*, const Request&,
                                                                         Response*),
                                 const Request& request, absl::Duration at_most) const {
-    RETURN_IF_ERROR(owner.Check());
-    grpc::ClientContext context;
-    context.set_deadline(absl::ToChronoTime(absl::Now() + at_most));
-    if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
+    RETURN_IF_ERROR(owner_.Check());
     Response response;
-    const absl::Status status = rpc::FromGrpc((stub.get()->*method)(&context, request, &response));
-    if (!status.ok()) return ExplainDropped(status, endpoint, tls);
+    const std::shared_ptr<v1::Admin::Stub> stub = CurrentStub();
+    absl::Status status = CallOnce(*stub, method, request, at_most, &response);
+    // Calls change nothing in the daemon, so one may be repeated whose connection broke.
+    const bool broke = status.code() == absl::StatusCode::kUnavailable && KindOf(status) == ErrorKind::kNone;
+    const bool once = endpoint_.kind == rpc::Endpoint::Kind::kDescriptor;
+    if (broke && !once && Replace(stub).ok())
+      status = CallOnce(*CurrentStub(), method, request, at_most, &response);
+    if (!status.ok()) return ExplainDropped(status, endpoint_, options_.tls);
     return response;
   }
 
-  const OwnerProcess owner;
-  std::unique_ptr<v1::Admin::Stub> stub;
-  std::string token;
-  rpc::Endpoint endpoint;
-  TlsOptions tls;
-  absl::Duration timeout;
+ private:
+  template <typename Request, typename Response>
+  absl::Status CallOnce(v1::Admin::Stub& stub,
+                        grpc::Status (v1::Admin::Stub::*method)(grpc::ClientContext*, const Request&,
+                                                                Response*),
+                        const Request& request, absl::Duration at_most, Response* response) const {
+    grpc::ClientContext context;
+    context.set_deadline(absl::ToChronoTime(absl::Now() + at_most));
+    if (!options_.token.empty()) context.AddMetadata("authorization", "Bearer " + options_.token);
+    return rpc::FromGrpc((stub.*method)(&context, request, response));
+  }
+  std::shared_ptr<v1::Admin::Stub> CurrentStub() const;
+  // Connects again, unless another thread has replaced `broken` already.
+  absl::Status Replace(const std::shared_ptr<v1::Admin::Stub>& broken) const;
+
+  const OwnerProcess owner_;
+  ConnectOptions options_;
+  rpc::Endpoint endpoint_;
+  mutable absl::Mutex mu_;
+  mutable std::shared_ptr<v1::Admin::Stub> stub_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace hlod::runtime

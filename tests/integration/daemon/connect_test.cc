@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "absl/time/clock.h"
 #include "tests/integration/support/harness.h"
 
 namespace hlod {
@@ -47,6 +48,23 @@ TEST(Connect, TheVariableTakesPrivateAsAnAddress) {
   // A given address has priority.
   ExpectError(Client::Connect("/nonexistent/hlod.sock").status(), ErrorKind::kLostSession,
               {"/nonexistent/hlod.sock"});
+}
+
+// The daemon closes an administrator's connection that is idle; the next call makes another.
+TEST(Connect, AnAdministrationThatWasIdleGoesOn) {
+  const testing::Daemon daemon = Must(testing::Daemon::Start({.flags = {"--greeting-us", "500000"}}));
+  const auto descriptors = [&] {
+    const std::filesystem::directory_iterator all("/proc/" + std::to_string(daemon.pid()) + "/fd"), end;
+    return std::distance(all, end);
+  };
+  const Admin admin = Must(daemon.Administration());
+  ASSERT_OK(admin.Stats().status());
+  const auto open = descriptors();
+  const absl::Time deadline = absl::Now() + kPatience;
+  while (descriptors() >= open && absl::Now() < deadline)
+    absl::SleepFor(absl::Milliseconds(5));  // tidy: polls with a deadline.
+  ASSERT_LT(descriptors(), open) << "the daemon keeps an idle connection";
+  EXPECT_OK(admin.Stats().status());
 }
 
 TEST(Connect, ErrorsOfAddressesHaveTheirKinds) {
