@@ -99,10 +99,13 @@ Op Lowering::Number(PrimitiveType type, const Scalar& value, const Caller& calle
   return varies ? Varying(type, value) : Number(type, value);
 }
 
-Op Lowering::Setting(PrimitiveType type, double value, const Caller& caller, const char* name) {
-  const bool varies =
-      graph.kind != Trace::Kind::kHost && TraceTables::Get().SettingVaries(caller, name, value);
-  return varies ? Varying(type, value) : Number(type, value);
+bool Lowering::Varies(const Scalar& value, const char* name) {
+  return graph.kind != Trace::Kind::kHost &&
+         TraceTables::Get().SettingVaries(graph.origin_now().caller, name, value);
+}
+
+Op Lowering::Setting(PrimitiveType type, const Scalar& value, const char* name) {
+  return Varies(value, name) ? Varying(type, value) : Number(type, value);
 }
 
 Op Lowering::Full(PrimitiveType type, const Dims& dims, const Scalar& value) {

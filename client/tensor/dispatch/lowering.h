@@ -42,10 +42,12 @@ struct Lowering {
   // Returns a scalar written by the program at `caller`: varying or constant, as TraceTables::IsParameter
   // decides.
   Op Number(PrimitiveType type, const Scalar& value, const Caller& caller);
-  // Returns a scalar that the user of an operation sets, such as a probability or a slope; `name` names it.
-  // It is a constant until it differs from its earlier value at `caller`, and a parameter from then on, so
-  // that a schedule compiles twice instead of in every step.
-  Op Setting(PrimitiveType type, double value, const Caller& caller, const char* name);
+  // Returns true once the setting `name` of the operation that is being recorded, such as a probability or a
+  // slope, has differed from its first value at the line; false on the host, where programs are not compiled.
+  bool Varies(const Scalar& value, const char* name);
+  // Returns a scalar that the user of an operation sets. It is a constant until it varies, and a parameter
+  // from then on, so that a schedule compiles twice instead of in every step.
+  Op Setting(PrimitiveType type, const Scalar& value, const char* name);
   // Returns an array of `dims` filled with a constant.
   Op Full(PrimitiveType type, const Dims& dims, const Scalar& value);
   // Broadcasts like NumPy: sizes of 1 are repeated, dimensions are added in front. Refuses other shapes.

@@ -65,6 +65,8 @@ class Trace {
   void SetOrigin(const Caller& caller, const char* operation);
   const OriginRow& origin(NodeId node) const { return TraceTables::Get().origin(OriginId(node)); }
   uint32_t OriginId(NodeId node) const;
+  // Returns the origin of the nodes appended from now on.
+  const OriginRow& origin_now() const { return TraceTables::Get().origin(origin_); }
   hlo::Notes& mutable_notes(NodeId node) { return computation_.mutable_notes(node); }
 
   // Returns the node of a value, which is appended if needed: its own node, a parameter, or the nodes of its

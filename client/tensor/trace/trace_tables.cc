@@ -98,7 +98,7 @@ bool TraceTables::Varies(uint64_t site, const Scalar& value) {
   return found->second.varied;
 }
 
-bool TraceTables::SettingVaries(const Caller& caller, const char* name, double value) {
+bool TraceTables::SettingVaries(const Caller& caller, const char* name, const Scalar& value) {
   return Varies(Key(caller, name), value);
 }
 
@@ -109,8 +109,17 @@ bool TraceTables::IndexVaries(const Caller& caller, int64_t index) {
 
 bool TraceTables::StartVaries(const Caller& caller, uint64_t trace, int64_t start) {
   static constexpr char kStart = 0;
-  static constexpr size_t kStarts = 1024;  // The maximum number of slices per line that are recorded.
-  SliceSite& site = slice_sites_[Key(caller, &kStart)];
+  return StartVaries(Key(caller, &kStart), trace, start);
+}
+
+bool TraceTables::ShiftVaries(const Caller& caller, uint64_t trace, int64_t shift) {
+  static constexpr char kShift = 0;
+  return StartVaries(Key(caller, &kShift), trace, shift);
+}
+
+bool TraceTables::StartVaries(uint64_t key, uint64_t trace, int64_t start) {
+  static constexpr size_t kStarts = 1024;  // The maximum number of starts per line that are recorded.
+  StartSite& site = start_sites_[key];
   if (site.trace != trace) {
     site.is_first = site.trace == 0;
     site.trace = trace;

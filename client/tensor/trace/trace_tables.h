@@ -46,10 +46,12 @@ class TraceTables {
   bool IsParameter(const Caller& caller, const Scalar& value);
   // Returns true once the setting `name` of an operation at `caller`, such as a probability or a slope, has
   // changed.
-  bool SettingVaries(const Caller& caller, const char* name, double value);
+  bool SettingVaries(const Caller& caller, const char* name, const Scalar& value);
   // Returns true once the starts of the slices at `caller` have changed from one trace to the next. A line
-  // may slice several times in a trace with different starts; `trace` identifies the trace.
+  // may slice several times in a trace with different starts; `trace` identifies the trace. ShiftVaries() is
+  // the same for shifts of Roll().
   bool StartVaries(const Caller& caller, uint64_t trace, int64_t start);
+  bool ShiftVaries(const Caller& caller, uint64_t trace, int64_t shift);
   // Returns true once the index written at `caller` has changed.
   bool IndexVaries(const Caller& caller, int64_t index);
 
@@ -63,9 +65,10 @@ class TraceTables {
     bool varied = false;
   };
   bool Varies(uint64_t site, const Scalar& value);
+  bool StartVaries(uint64_t site, uint64_t trace, int64_t start);
 
-  // The starts of a line's slices in the first trace that contains the line.
-  struct SliceSite {
+  // The starts of a line's slices, or its shifts, in the first trace that contains the line.
+  struct StartSite {
     std::vector<int64_t> starts;
     uint64_t trace = 0;
     size_t next = 0;
@@ -79,7 +82,7 @@ class TraceTables {
   absl::flat_hash_map<uint64_t, uint32_t> origin_ids_;
   std::array<std::pair<uint64_t, uint32_t>, 256> recent_origins_{};
   absl::flat_hash_map<uint64_t, Site> sites_;
-  absl::flat_hash_map<uint64_t, SliceSite> slice_sites_;
+  absl::flat_hash_map<uint64_t, StartSite> start_sites_;
   std::vector<hlo::AttributesId> parameter_numbers_;
 };
 

@@ -103,7 +103,7 @@ Tensor Arange(Scalar start, Scalar end, Scalar step, TensorOptions options, Call
         const bool whole = start.is_integer() && step.is_integer();
         const PrimitiveType wide = whole ? hlo::kS64 : hlo::kF64;
         const Op index = l.b.Iota(Shape::Array(wide, dims), 0);
-        return l.Convert(index * l.Number(wide, step) + l.Number(wide, start), type);
+        return l.Convert(index * l.Setting(wide, step, "step") + l.Setting(wide, start, "start"), type);
       },
       caller);
 }

@@ -20,11 +20,11 @@ namespace {
 // Returns `steps` evenly spaced numbers of type `wide`. Each is counted from the nearer end, so that both
 // ends are exact.
 Op Spaced(Lowering& l, PrimitiveType wide, const Scalar& start, const Scalar& end, int64_t steps) {
-  const Op first = l.Number(wide, start), last = l.Number(wide, end);
+  const Op first = l.Setting(wide, start, "start"), last = l.Setting(wide, end, "end");
   const Op at = l.b.Iota(Shape::Array(hlo::kS64, {steps}), 0);
-  if (steps == 1) return l.Full(wide, {1}, start);
+  if (steps == 1) return l.Reshape(first, {1});
   const std::complex<double> step = (end.ToComplex() - start.ToComplex()) / static_cast<double>(steps - 1);
-  const Op distance = hlo::IsComplex(wide) ? l.Number(wide, step) : l.Number(wide, step.real());
+  const Op distance = l.Setting(wide, hlo::IsComplex(wide) ? Scalar(step) : Scalar(step.real()), "step");
   const Op from_end = l.Number(hlo::kS64, steps - 1) - at;
   const Op before = lazy::CompareOps(l, at, l.Number(hlo::kS64, steps / 2), lazy::Order::kLt);
   return l.b.Select(before, first + l.Convert(at, wide) * distance,
@@ -54,7 +54,7 @@ Tensor Linspace(Scalar start, Scalar end, int64_t steps, TensorOptions options, 
 }
 Tensor Logspace(Scalar start, Scalar end, int64_t steps, double base, TensorOptions options, Caller caller) {
   return SpacedFactory(lazy::ops::Logspace, start, end, steps, options, caller, [base](Lowering& l, Op x) {
-    return l.b.Binary(hlo::kPower, l.Full(l.type(x), l.dims(x), base), x);
+    return l.b.Binary(hlo::kPower, l.BroadcastTo(l.Setting(l.type(x), base, "base"), l.dims(x)), x);
   });
 }
 

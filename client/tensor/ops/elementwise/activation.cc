@@ -28,10 +28,9 @@ constexpr double kSeluScale = 1.0507009873554804934193349852946;
 // A parameter of an activation (a slope, a threshold), passed to the program in the type in which the
 // activation is computed.
 struct Setting {
-  const Operand& operand;
   const char* name;
-  double value;
-  Op operator()(Lowering& l, Op x) const { return l.Setting(l.type(x), value, operand.caller(), name); }
+  Scalar value;
+  Op operator()(Lowering& l, Op x) const { return l.Setting(l.type(x), value, name); }
 };
 
 template <typename F>
@@ -101,13 +100,13 @@ Tensor Logsigmoid(const Operand& x) {
 }
 
 Tensor LeakyRelu(const Operand& x, double negative_slope) {
-  const Setting slope{x, "negative_slope", negative_slope};
+  const Setting slope{"negative_slope", negative_slope};
   return Activation(lazy::ops::LeakyRelu, x,
                     [&](Lowering& l, Op x) { return SelectOps(l, Positive(l, x), x, x * slope(l, x)); });
 }
 Tensor Rrelu(const Operand& x, double lower, double upper, bool training) {
   if (!training) return LeakyRelu(x, (lower + upper) / 2);
-  const Setting range{x, "upper", upper - lower}, least{x, "lower", lower};
+  const Setting range{"upper", upper - lower}, least{"lower", lower};
   return Activation(lazy::ops::Rrelu, x, [&](Lowering& l, Op x) {
     if (!(lower <= upper)) Refuse("the bounds of the slope (%g and %g) are not in order", lower, upper);
     if (!hlo::IsFloat(l.type(x))) Refuse("random slopes of %s are not defined", hlo::Name(l.type(x)));
@@ -118,11 +117,11 @@ Tensor Rrelu(const Operand& x, double lower, double upper, bool training) {
   });
 }
 Tensor Elu(const Operand& x, double alpha) {
-  const Setting slope{x, "alpha", alpha};
+  const Setting slope{"alpha", alpha};
   return Activation(lazy::ops::Elu, x, [&](Lowering& l, Op x) { return EluOps(l, x, slope(l, x)); });
 }
 Tensor Celu(const Operand& x, double alpha) {
-  const Setting slope{x, "alpha", alpha};
+  const Setting slope{"alpha", alpha};
   return Activation(lazy::ops::Celu, x, [&](Lowering& l, Op x) {
     const Op by = slope(l, x);
     return EluOps(l, x, by, by);
@@ -139,26 +138,26 @@ Tensor Gelu(const Operand& x, GeluApproximation approximation) {
   });
 }
 Tensor Softplus(const Operand& x, double beta, double threshold) {
-  const Setting steepness{x, "beta", beta}, bound{x, "threshold", threshold};
+  const Setting steepness{"beta", beta}, bound{"threshold", threshold};
   return Activation(lazy::ops::Softplus, x, [&](Lowering& l, Op x) {
     const Op by = steepness(l, x), scaled = x * by;
     return SelectOps(l, CompareOps(l, scaled, bound(l, x), Order::kGt), x, lazy::SoftplusOps(l, scaled) / by);
   });
 }
 Tensor Hardtanh(const Operand& x, double min, double max) {
-  const Setting low{x, "min", min}, high{x, "max", max};
+  const Setting low{"min", min}, high{"max", max};
   return lazy::Unary(lazy::ops::Hardtanh, x,
                      [&](Lowering& l, Op x) { return OpenClamp(l, x, low(l, x), high(l, x)); });
 }
 Tensor Hardshrink(const Operand& x, double lambda) {
-  const Setting width{x, "lambda", lambda};
+  const Setting width{"lambda", lambda};
   return Activation(lazy::ops::Hardshrink, x, [&](Lowering& l, Op x) {
     const Op inside = CompareOps(l, l.b.Unary(hlo::kAbs, x), width(l, x), Order::kLe);
     return SelectOps(l, inside, N(l, x, 0), x);
   });
 }
 Tensor Softshrink(const Operand& x, double lambda) {
-  const Setting width{x, "lambda", lambda};
+  const Setting width{"lambda", lambda};
   return Activation(lazy::ops::Softshrink, x, [&](Lowering& l, Op x) {
     const Op by = width(l, x), minus = l.b.Unary(hlo::kNegate, by);
     const Op inside = SelectOps(l, lazy::NanOps(l, x), x, N(l, x, 0));
@@ -167,8 +166,9 @@ Tensor Softshrink(const Operand& x, double lambda) {
   });
 }
 Tensor Threshold(const Operand& x, Scalar threshold, Scalar value) {
+  const Setting bound{"threshold", threshold}, below{"value", value};
   return lazy::Unary(lazy::ops::Threshold, x, [&](Lowering& l, Op x) {
-    return SelectOps(l, CompareOps(l, x, N(l, x, threshold), Order::kLe), N(l, x, value), x);
+    return SelectOps(l, CompareOps(l, x, bound(l, x), Order::kLe), below(l, x), x);
   });
 }
 // `weight` is one number for all, or one per index of dimension 1.

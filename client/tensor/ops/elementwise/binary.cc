@@ -278,7 +278,7 @@ Tensor AddScaled(const lazy::Operation& operation, const Operand& x, const Opera
                  const Scalar& value, F op) {
   const bool constant = lazy::IsOne(value) || lazy::AreExact({x, a, b});
   const auto lower = [&](Lowering& l, Operands o) {
-    const Op factor = constant ? N(l, o[0], value) : o[3];
+    const Op factor = constant ? l.Setting(l.type(o[0]), value, "value") : o[3];
     return lazy::AddOps(l, o[0], op(l, lazy::IsOne(value) ? o[1] : lazy::MulOps(l, o[1], factor), o[2]));
   };
   if (constant) return lazy::Call(operation, {x, a, b}, lower);

@@ -60,7 +60,8 @@ Op CloseOps(Lowering& l, Op x, Op y, double rtol, double atol, bool equal_nan) {
     const PrimitiveType type = IsInexact(l.type(x)) ? l.type(x) : hlo::kF64;
     const Op a = l.Convert(x, type), b = l.Convert(y, type);
     const Op size = l.b.Unary(hlo::kAbs, b);
-    const Op allowed = size * lazy::N(l, size, rtol) + lazy::N(l, size, atol);
+    const PrimitiveType real = l.type(size);
+    const Op allowed = size * l.Setting(real, rtol, "rtol") + l.Setting(real, atol, "atol");
     const Op error = l.b.Unary(hlo::kAbs, lazy::SubOps(l, a, b));
     const Op near = l.b.Binary(hlo::kAnd, CompareOps(l, error, allowed, Order::kLe),
                                l.BroadcastTo(FiniteOps(l, error), l.dims(error)));

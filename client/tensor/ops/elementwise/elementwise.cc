@@ -56,7 +56,7 @@ Tensor Scaled(const lazy::Operation& operation, const Operand& x, const Operand&
     if (!alpha.is_integer() && !alpha.is_bool()) {
       lazy::Refuse("alpha (%g) must be an integer for tensors of type %s", alpha.ToDouble(), hlo::Name(type));
     }
-    return op(l, o[0], l.b.Binary(hlo::kMultiply, o[1], l.Number(type, alpha)));
+    return op(l, o[0], l.b.Binary(hlo::kMultiply, o[1], l.Setting(type, alpha, "alpha")));
   });
 }
 

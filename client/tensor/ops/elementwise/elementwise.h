@@ -31,7 +31,7 @@ Op CompareOps(Lowering& l, Op x, double y, Order direction);
 Op NanOps(Lowering& l, Op x);
 // Clamps x to [low, high]. The derivative at the bounds is 1, as for PyTorch's clamp; that of the opcode is
 // 0.
-Op ClampedOps(Lowering& l, Op x, double low, double high);
+Op ClampedOps(Lowering& l, Op x, Op low, Op high);
 Op TruncOps(Lowering& l, Op x);    // Rounds towards zero; integers are unchanged.
 Op SignBitOps(Lowering& l, Op x);  // True where x is negative; for floats it is the sign bit, so true for -0.
 // Returns |x|^2, a real number. Not computed from |x|, whose second derivative at 0 is lost.

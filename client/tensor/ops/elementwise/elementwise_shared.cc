@@ -27,9 +27,9 @@ Op NanOps(Lowering& l, Op x) {
   return l.b.Compare(x, x, Order::kNe);
 }
 
-Op ClampedOps(Lowering& l, Op x, double low, double high) {
-  x = SelectOps(l, CompareOps(l, x, low, Order::kLt), N(l, x, low), x);
-  return SelectOps(l, CompareOps(l, x, high, Order::kGt), N(l, x, high), x);
+Op ClampedOps(Lowering& l, Op x, Op low, Op high) {
+  x = SelectOps(l, CompareOps(l, x, low, Order::kLt), low, x);
+  return SelectOps(l, CompareOps(l, x, high, Order::kGt), high, x);
 }
 
 Op TruncOps(Lowering& l, Op x) {

@@ -202,7 +202,8 @@ Tensor Round(const Operand& x, int64_t decimals) {
     if (decimals == 0) return OnFloats(l, x, hlo::kRoundNearestEven);
     if (!hlo::IsFloat(l.type(x)))
       Refuse("decimals (%d) need a floating type, not %s", decimals, hlo::Name(l.type(x)));
-    const Op scale = N(l, x, std::pow(10.0, static_cast<double>(std::abs(decimals))));
+    const Op scale =
+        l.Setting(l.type(x), std::pow(10.0, static_cast<double>(std::abs(decimals))), "decimals");
     const Op scaled = decimals > 0 ? x * scale : x / scale;
     const Op rounded = l.b.Unary(hlo::kRoundNearestEven, scaled);
     return decimals > 0 ? rounded / scale : rounded * scale;
@@ -211,7 +212,8 @@ Tensor Round(const Operand& x, int64_t decimals) {
 
 Tensor Logit(const Operand& x, std::optional<double> eps) {
   return lazy::Unary(lazy::ops::Logit, x, [&](Lowering& l, Op x) {
-    if (eps.has_value()) x = ClampedOps(l, x, *eps, 1 - *eps);
+    if (eps.has_value())
+      x = ClampedOps(l, x, l.Setting(l.type(x), *eps, "eps"), l.Setting(l.type(x), 1 - *eps, "1 - eps"));
     return InWide(l, x, [](Lowering& l, Op x) {
       return lazy::OwnDerivative(l, "logit", {x}, [&](lazy::Operands o) {
         return l.b.Unary(hlo::kLog, o[0] / (N(l, x, 1) - o[0]));
@@ -222,14 +224,16 @@ Tensor Logit(const Operand& x, std::optional<double> eps) {
 
 Tensor NanToNum(const Operand& x, double nan, std::optional<double> posinf, std::optional<double> neginf) {
   return lazy::Unary(lazy::ops::NanToNum, x, [&](Lowering& l, Op x) {
-    if (!hlo::IsFloat(l.type(x))) return x;
+    const PrimitiveType type = l.type(x);
+    if (!hlo::IsFloat(type)) return x;
     const double infinity = std::numeric_limits<double>::infinity();
     // The greatest finite number: the one before infinity.
-    const Op limit = l.b.Constant(lazy::LargestLiteral(l.type(x)));
+    const Op limit = l.b.Constant(lazy::LargestLiteral(type));
     const auto is = [&](double value) { return lazy::CompareOps(l, x, value, lazy::Order::kEq); };
-    Op result = lazy::SelectOps(l, lazy::NanOps(l, x), N(l, x, nan), x);
-    result = lazy::SelectOps(l, is(infinity), posinf ? N(l, x, *posinf) : limit, result);
-    return lazy::SelectOps(l, is(-infinity), neginf ? N(l, x, *neginf) : l.b.Unary(hlo::kNegate, limit),
+    Op result = lazy::SelectOps(l, lazy::NanOps(l, x), l.Setting(type, nan, "nan"), x);
+    result = lazy::SelectOps(l, is(infinity), posinf ? l.Setting(type, *posinf, "posinf") : limit, result);
+    return lazy::SelectOps(l, is(-infinity),
+                           neginf ? l.Setting(type, *neginf, "neginf") : l.b.Unary(hlo::kNegate, limit),
                            result);
   });
 }

@@ -179,7 +179,7 @@ Tensor Frequencies(const Operation& operation, int64_t n, double d, int64_t coun
         const bool half = dims[0] != n;
         const Op turns = half ? place : lazy::SelectOps(l, negative, place - N(l, place, n), place);
         const Op wide = l.Convert(turns, hlo::kF64);
-        return l.Convert(wide / N(l, wide, static_cast<double>(n) * d), type);
+        return l.Convert(wide / l.Setting(hlo::kF64, static_cast<double>(n) * d, "d"), type);
       },
       caller);
 }

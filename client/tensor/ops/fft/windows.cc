@@ -46,7 +46,7 @@ Op CosineSum(Lowering& l, Op place, double a, double b, double c) {
   const auto cosine = [&](double turns) {
     return l.b.Unary(hlo::kCosine, place * l.Number(hlo::kF64, 2 * std::numbers::pi * turns));
   };
-  const Op sum = l.Number(hlo::kF64, a) - cosine(1) * l.Number(hlo::kF64, b);
+  const Op sum = l.Setting(hlo::kF64, a, "alpha") - cosine(1) * l.Setting(hlo::kF64, b, "beta");
   return c == 0 ? sum : sum + cosine(2) * l.Number(hlo::kF64, c);
 }
 
@@ -75,9 +75,9 @@ Tensor KaiserWindow(int64_t size, bool periodic, double beta, TensorOptions opti
   return Windowed(lazy::ops::KaiserWindow, size, periodic, options, caller, [beta](Lowering& l, Op place) {
     const Op one = l.Number(hlo::kF64, 1), half = place + place - one;
     const Op rest = l.b.Binary(hlo::kMaximum, one - half * half, l.Full(hlo::kF64, l.dims(place), 0));
-    const Op at = l.b.Unary(hlo::kSqrt, rest) * l.Number(hlo::kF64, beta);
+    const Op at = l.b.Unary(hlo::kSqrt, rest) * l.Setting(hlo::kF64, beta, "beta");
     // I0(x) is exp(x) times ScaledI(x); dividing by exp(end) through the difference cannot overflow.
-    const Op end = l.Full(hlo::kF64, l.dims(place), beta);
+    const Op end = l.BroadcastTo(l.Setting(hlo::kF64, beta, "beta"), l.dims(place));
     return lazy::ScaledI(l, at, 0) / lazy::ScaledI(l, end, 0) * l.b.Unary(hlo::kExponential, at - end);
   });
 }

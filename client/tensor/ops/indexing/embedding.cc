@@ -43,10 +43,10 @@ void Shorten(const lazy::Operation& operation, const Operand& indices, const Ope
     const Op named = lazy::ScatterSlices(l, l.Full(hlo::kPred, {rows[0]}, false), 0, flat,
                                          l.Full(hlo::kPred, l.dims(flat), true), lazy::Combine::kAdd);
     const Op wide = l.Convert(o[2], lazy::WideType(l.type(o[2])));
+    const Op max = l.Setting(l.type(wide), norm.max, "max");
     const Op longer =
-        l.b.Binary(hlo::kAnd, l.Reshape(named, rows), lazy::CompareOps(l, wide, norm.max, Order::kGt));
-    const Op factor =
-        lazy::SelectOps(l, longer, N(l, wide, norm.max) / (wide + N(l, wide, 1e-7)), N(l, wide, 1));
+        l.b.Binary(hlo::kAnd, l.Reshape(named, rows), lazy::CompareOps(l, wide, max, Order::kGt));
+    const Op factor = lazy::SelectOps(l, longer, max / (wide + N(l, wide, 1e-7)), N(l, wide, 1));
     return lazy::MulOps(l, o[0], l.Convert(factor, l.type(o[0])));
   });
 }

@@ -40,7 +40,7 @@ void RequireType(Lowering& l, Op x, Op source) {
 LowerScatter AddSlices(int64_t dim, Scalar alpha) {
   return [=](Lowering& l, Operands o) {
     RequireType(l, o[0], o[2]);
-    const Op source = alpha == Scalar(1) ? o[2] : o[2] * l.Number(l.type(o[2]), alpha);
+    const Op source = alpha == Scalar(1) ? o[2] : o[2] * l.Setting(l.type(o[2]), alpha, "alpha");
     return lazy::ScatterSlices(l, o[0], Indexed(l, o[0], dim, o[1]), o[1], source, Combine::kAdd);
   };
 }

@@ -29,7 +29,8 @@ Tensor Added(const lazy::Operation& operation, const Operand& x, const Operand& 
   const auto lower = [&](Lowering& l, Operands o) {
     const auto times = [&](Op y, const Scalar& factor, size_t operand) {
       if (lazy::IsOne(factor)) return y;
-      return lazy::MulOps(l, y, constant ? l.Number(l.type(y), factor) : o[operand]);
+      const char* const name = operand == 3 ? "alpha" : "beta";
+      return lazy::MulOps(l, y, constant ? l.Setting(l.type(y), factor, name) : o[operand]);
     };
     const Op scaled = times(product(l, o[1], o[2]), factors.alpha, 3);
     const Op added = l.BroadcastTo(o[0], l.dims(scaled));

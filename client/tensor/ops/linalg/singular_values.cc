@@ -228,8 +228,9 @@ Op Threshold(Lowering& l, Op values, const Dims& dims, PrimitiveType real, const
   const double relative = tolerance.relative.value_or(
       tolerance.absolute > 0 ? 0 : static_cast<double>(std::max(dims[1], dims[2])) * Epsilon(real));
   const Op greatest = l.Reduce(hlo::kMaximum, values, {1});
-  return l.b.Binary(hlo::kMaximum, greatest * N(l, values, relative),
-                    l.Full(l.type(values), l.dims(greatest), tolerance.absolute));
+  const Op absolute = l.Setting(l.type(values), tolerance.absolute, "absolute");
+  return l.b.Binary(hlo::kMaximum, greatest * l.Setting(l.type(values), relative, "relative"),
+                    l.BroadcastTo(absolute, l.dims(greatest)));
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ Op Weights(Lowering& l, Op scores) {
   return powers / l.b.Broadcast(divisor, dims, rows);
 }
 
-Op AttentionOps(Lowering& l, Operands o, const AttentionOptions& options, const Caller& caller) {
+Op AttentionOps(Lowering& l, Operands o, const AttentionOptions& options) {
   const double infinity = std::numeric_limits<double>::infinity();
   Dims batch;
   for (size_t i = 0; i < 3; ++i) {
@@ -59,7 +59,7 @@ Op AttentionOps(Lowering& l, Operands o, const AttentionOptions& options, const 
   }
   dot.lhs_contracting = dot.rhs_contracting = {rank - 1};
   const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(width)));
-  Op scores = l.Convert(l.b.Dot(q, k, dot), wide) * l.Setting(wide, scale, caller, "scale");
+  Op scores = l.Convert(l.b.Dot(q, k, dot), wide) * l.Setting(wide, scale, "scale");
   Dims shape = batch;
   shape.insert(shape.end(), {queries, keys});
   if (options.is_causal) {
@@ -78,14 +78,14 @@ Op AttentionOps(Lowering& l, Operands o, const AttentionOptions& options, const 
   }
   dot.lhs_contracting = {rank - 1};
   dot.rhs_contracting = {rank - 2};
-  return l.b.Dot(lazy::DropoutOps(l, l.Convert(Weights(l, scores), type), options.dropout, caller), v, dot);
+  return l.b.Dot(lazy::DropoutOps(l, l.Convert(Weights(l, scores), type), options.dropout), v, dot);
 }
 
 }  // namespace
 
 Tensor ScaledDotProductAttention(const Operand& query, const Operand& key, const Operand& value,
                                  const AttentionOptions& options) {
-  const auto lower = [&](Lowering& l, Operands o) { return AttentionOps(l, o, options, query.caller()); };
+  const auto lower = [&](Lowering& l, Operands o) { return AttentionOps(l, o, options); };
   std::vector<Operand> operands = {query, key, value};
   const lazy::Operation& operation = lazy::ops::ScaledDotProductAttention;
   if (options.mask.defined()) operands.emplace_back(options.mask, query.caller());

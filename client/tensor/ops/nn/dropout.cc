@@ -33,8 +33,7 @@ Replacement Alpha(double p) {
 // `drawn(i, rank)` returns true for the dimensions whose indices are drawn independently; along the others
 // one draw is shared.
 template <typename Drawn>
-Op Replaced(Lowering& l, Op x, double p, Replacement (*replacement)(double), Drawn drawn,
-            const Caller& caller) {
+Op Replaced(Lowering& l, Op x, double p, Replacement (*replacement)(double), Drawn drawn) {
   if (!(p >= 0 && p <= 1)) Refuse("the probability (%g) is not between 0 and 1", p);
   if (p == 0) return x;
   const PrimitiveType type = l.type(x);
@@ -48,7 +47,7 @@ Op Replaced(Lowering& l, Op x, double p, Replacement (*replacement)(double), Dra
   const lazy::RandomState state = lazy::Draw(l.graph.place, lazy::Count(draws), 32);
   const Op uniform = lazy::RandomUniform(l, state, hlo::kF32, draws);
   const auto setting = [&](PrimitiveType as, const Dims& shape, double value, const char* name) {
-    return l.BroadcastTo(l.Setting(as, value, caller, name), shape);
+    return l.BroadcastTo(l.Setting(as, value, name), shape);
   };
   const Op kept = l.b.Compare(uniform, setting(hlo::kF32, draws, p, "p"), hlo::ComparisonDirection::kGe);
   const Replacement by = replacement(p);
@@ -60,7 +59,7 @@ Op Replaced(Lowering& l, Op x, double p, Replacement (*replacement)(double), Dra
 template <typename Drawn>
 Tensor DropoutOf(const Operand& x, double p, bool training, Replacement (*replacement)(double), Drawn drawn) {
   return lazy::Call(lazy::ops::Dropout, {x}, [&](Lowering& l, Operands o) {
-    return Replaced(l, o[0], training ? p : 0, replacement, drawn, x.caller());
+    return Replaced(l, o[0], training ? p : 0, replacement, drawn);
   });
 }
 
@@ -77,9 +76,7 @@ Tensor ChannelDropout(const Operand& x, double p, bool training, size_t spatial)
 
 }  // namespace
 
-Op lazy::DropoutOps(Lowering& l, Op x, double p, const Caller& caller) {
-  return Replaced(l, x, p, Zero, Each, caller);
-}
+Op lazy::DropoutOps(Lowering& l, Op x, double p) { return Replaced(l, x, p, Zero, Each); }
 
 Tensor Dropout(const Operand& x, double p, bool training) { return DropoutOf(x, p, training, Zero, Each); }
 Tensor FeatureDropout(const Operand& x, double p, bool training) {

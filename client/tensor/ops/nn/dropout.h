@@ -6,6 +6,6 @@
 namespace hlod::lazy {
 
 // Zeroes elements of x with probability p and multiplies the others by 1 / (1 - p). REQUIRES: x is floating.
-Op DropoutOps(Lowering& l, Op x, double p, const Caller& caller);
+Op DropoutOps(Lowering& l, Op x, double p);
 
 }  // namespace hlod::lazy

@@ -46,7 +46,9 @@ Op MeanOver(Lowering& l, Op x, const Dims& dims) {
   return l.Reduce(hlo::kAdd, x, dims) / l.Number(l.type(x), CountOf(l, x, dims));
 }
 
-Op Rsqrt(Lowering& l, Op x, double eps) { return l.b.Unary(hlo::kRsqrt, x + l.Number(l.type(x), eps)); }
+Op Rsqrt(Lowering& l, Op x, double eps) {
+  return l.b.Unary(hlo::kRsqrt, x + l.Setting(l.type(x), eps, "eps"));
+}
 
 struct NormMoments {
   Op centred;    // x minus its mean.
@@ -256,7 +258,8 @@ NormalizationResult NativeBatchNorm(const Operand& x, const Tensor& running_mean
     const Operand operands[] = {Operand(target, x.caller()), Operand(batch, x.caller())};
     lazy::CallInPlace(lazy::ops::BatchNorm, target, operands, [&](Lowering& l, Operands o) {
       const PrimitiveType type = l.type(o[0]);
-      return o[0] * l.Number(type, 1 - momentum) + l.Convert(o[1], type) * l.Number(type, momentum);
+      return o[0] * l.Setting(type, 1 - momentum, "kept") +
+             l.Convert(o[1], type) * l.Setting(type, momentum, "momentum");
     });
   };
   // A batch without elements has no statistics.

@@ -140,7 +140,7 @@ Op AvgOps(Lowering& l, Op x, const Pool& pool, const AvgPoolOptions& options) {
   Op sum = Reduced(l, l.Convert(x, wide), pool, hlo::kAdd);
   if (options.divisor.has_value()) {
     if (*options.divisor == 0) Refuse("the divisor must not be 0");
-    return l.Convert(sum / l.Number(wide, *options.divisor), type);
+    return l.Convert(sum / l.Setting(wide, *options.divisor, "divisor"), type);
   }
   const Dims dims = l.dims(sum);
   const size_t first = dims.size() - pool.kernel.size();

@@ -137,8 +137,13 @@ Tensor Randint(int64_t low, int64_t high, DimList dims, TensorOptions options, C
       [=](Lowering& l, RandomState state, PrimitiveType type, const Dims& shape) {
         const Op bits = lazy::RandomBits(l, state, hlo::kU64, shape);
         const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
-        const Op rest = l.b.Binary(hlo::kRemainder, bits, l.b.Constant(Literal::Scalar(range)));
-        return l.Convert(l.Convert(rest, hlo::kS64) + l.Number(hlo::kS64, low), type);
+        // The bits of a u64 are sent as an s64.
+        const bool begins = l.Varies(low, "low"), ends = l.Varies(high, "high"), varies = begins || ends;
+        const Op by = varies ? l.Convert(l.Varying(hlo::kS64, static_cast<int64_t>(range)), hlo::kU64)
+                             : l.b.Constant(Literal::Scalar(range));
+        const Op first = varies ? l.Varying(hlo::kS64, low) : l.Number(hlo::kS64, low);
+        const Op rest = l.b.Binary(hlo::kRemainder, bits, by);
+        return l.Convert(l.Convert(rest, hlo::kS64) + first, type);
       });
 }
 

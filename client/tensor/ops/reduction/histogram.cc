@@ -28,7 +28,7 @@ namespace {
 // Returns the bounds of the bins as scalars of x's type.
 std::pair<Op, Op> BoundsOf(Lowering& l, Op x, double min, double max) {
   const PrimitiveType type = l.type(x);
-  Op low = l.Number(type, min), high = l.Number(type, max);
+  Op low = l.Setting(type, min, "min"), high = l.Setting(type, max, "max");
   if (min == 0 && max == 0 && l.dims(x)[0] > 0) {
     low = l.Reduce(hlo::kMinimum, x, {0});
     high = l.Reduce(hlo::kMaximum, x, {0});

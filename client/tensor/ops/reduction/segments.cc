@@ -67,7 +67,7 @@ Op SegmentOps(Lowering& l, Op x, Op bounds, ScatterReduction reduction, const Se
   Dims to = dims;
   to[0] = count;
   const PrimitiveType type = l.type(x);
-  const Op start = l.Full(type, to, options.initial.value_or(how.neutral));
+  const Op start = l.BroadcastTo(l.Setting(type, options.initial.value_or(how.neutral), "initial"), to);
   const Op reduced = lazy::ScatterSlices(l, start, 0, segment, x, how.combine);
   if (reduction != ScatterReduction::kMean) return reduced;
   const Op lengths =

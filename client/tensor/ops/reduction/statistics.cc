@@ -43,7 +43,10 @@ Moments MomentsOps(Lowering& l, Op x, const Dims& reduced, double correction) {
   const Op mean = sum / N(l, sum, count);
   const Op deviation = lazy::SubOps(l, wide, KeepDims(l, mean, from, reduced));
   const Op squares = SumOps(l, lazy::SquaredSizeOps(l, deviation), reduced);
-  return {mean, squares / N(l, squares, std::max(count - correction, 0.0))};
+  const double freedom = std::max(count - correction, 0.0);
+  const PrimitiveType type = l.type(squares);
+  const bool varies = l.Varies(correction, "correction");
+  return {mean, squares / (varies ? l.Varying(type, freedom) : l.Number(type, freedom))};
 }
 // Converts f32 to f64, because the square of a deviation can overflow f32 where the deviation does not.
 Op Wider(Lowering& l, Op x) { return l.type(x) == hlo::kF32 ? l.Convert(x, hlo::kF64) : x; }
@@ -98,9 +101,11 @@ Tensor SoftmaxOf(const lazy::Operation& operation, const Operand& x, int64_t dim
 // Returns the order-th root of the sum of powers. Powers and roots are never taken of 0, where their
 // derivatives are infinite.
 Op PowerMeanOps(Lowering& l, Op size, double order, const Dims& reduced) {
+  const bool varies = l.Varies(order, "order");
   const auto power = [&](Op x, double exponent) {
-    const Op zero = CompareOps(l, x, 0, Order::kEq);
-    const Op raised = l.b.Binary(hlo::kPower, SelectOps(l, zero, N(l, x, 1), x), N(l, x, exponent));
+    const Op zero = CompareOps(l, x, 0, Order::kEq), safe = SelectOps(l, zero, N(l, x, 1), x);
+    const Op by = varies ? l.Varying(l.type(x), exponent) : N(l, x, exponent);
+    const Op raised = l.b.Binary(hlo::kPower, safe, by);
     return SelectOps(l, zero, N(l, x, exponent > 0 ? 0 : kInfinity), raised);
   };
   return power(SumOps(l, power(size, order), reduced), 1 / order);

@@ -46,10 +46,30 @@ Op Triangle(Lowering& l, Op x, int64_t diagonal, hlo::ComparisonDirection kept) 
   const Dims dims = l.dims(x);
   if (dims.size() < 2) Refuse("a triangle needs matrices; the shape is %s", ListText(dims));
   const Dims plane(dims.end() - 2, dims.end());
-  const Op row = lazy::IndexIota(l, plane, 0) + l.Number(hlo::kS64, diagonal);
+  const Op row = lazy::IndexIota(l, plane, 0) + l.Setting(hlo::kS64, diagonal, "diagonal");
   Op mask = l.b.Compare(lazy::IndexIota(l, plane, 1), row, kept);
   mask = l.BroadcastTo(mask, dims);
   return l.b.Select(mask, x, l.Full(l.type(x), dims, 0));
+}
+
+// Returns x with its elements moved `shift` places along a dimension, those beyond the end to the beginning.
+// A shift that varies from trace to trace is a number of the program: the start of a slice of x after x.
+Op RolledOps(Lowering& l, Op x, int64_t dim, int64_t shift) {
+  const Dims dims = l.dims(x);
+  const int64_t size = dims.empty() ? 1 : dims[dim];
+  const bool varies =
+      size > 1 && l.graph.kind != lazy::Trace::Kind::kHost &&
+      lazy::TraceTables::Get().ShiftVaries(l.graph.origin_now().caller, l.graph.generation(), shift);
+  if (varies) {
+    const Op twice[] = {x, x};
+    std::vector<Op> starts(dims.size(), l.Number(hlo::kS64, 0));
+    starts[static_cast<size_t>(dim)] = l.Varying(hlo::kS64, size - shift);
+    return l.b.DynamicSlice(lazy::Joined(l, twice, dim), starts, dims);
+  }
+  if (shift == 0) return x;
+  const Op parts[] = {lazy::SliceDim(l, x, dim, size - shift, size),
+                      lazy::SliceDim(l, x, dim, 0, size - shift)};
+  return lazy::Joined(l, parts, dim);
 }
 
 Op DiagEmbedOps(Lowering& l, Op x, int64_t offset, int64_t dim1, int64_t dim2) {
@@ -163,10 +183,7 @@ Tensor Roll(const Operand& x, DimList shifts, DimList dims) {
       const int64_t at = dims.empty() ? 0 : WrapDim(dims[i], lazy::RankOf(l, in));
       const int64_t size = l.dims(in).empty() ? 1 : l.dims(in)[at];
       const int64_t shift = size == 0 ? 0 : (shifts[i] % size + size) % size;
-      if (shift == 0) continue;
-      const Op parts[] = {lazy::SliceDim(l, in, at, size - shift, size),
-                          lazy::SliceDim(l, in, at, 0, size - shift)};
-      in = lazy::Joined(l, parts, at);
+      in = RolledOps(l, in, at, shift);
     }
     return l.Reshape(in, shape);
   });

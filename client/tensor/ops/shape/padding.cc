@@ -66,7 +66,7 @@ Op PadOps(Lowering& l, Op x, DimList padding, PadMode mode, const Scalar& value)
     }
     amounts[dim] = {low, high, 0};
   }
-  if (mode == PadMode::kConstant) return l.b.Pad(x, l.Number(l.type(x), value), amounts);
+  if (mode == PadMode::kConstant) return l.b.Pad(x, l.Setting(l.type(x), value, "value"), amounts);
   for (int64_t dim = rank; dim-- > 0;) {
     if (amounts[dim].low != 0 || amounts[dim].high != 0) {
       x = PadDimension(l, x, dim, amounts[dim].low, amounts[dim].high, mode);

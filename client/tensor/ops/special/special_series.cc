@@ -60,7 +60,7 @@ Op NearJ(Lowering& l, Op x, int order) {
 // Sums the series by Clenshaw's recurrence.
 Op SeriesOps(Lowering& l, Series series, Op u) {
   const SeriesRow& row = Rows()[static_cast<size_t>(series)];
-  u = ClampedOps(l, u, row.low, row.high);
+  u = ClampedOps(l, u, N(l, u, row.low), N(l, u, row.high));
   const double scale = 2 / (row.high - row.low);
   const Op t = u * N(l, u, scale) - N(l, u, scale * row.low + 1), twice = t + t;
   Op next = l.Full(l.type(u), l.dims(u), 0.0), after = next;
