@@ -28,11 +28,12 @@
 #include "client/tensor/program/bounded_sizes.h"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "client/tensor/dispatch/lowering.h"
+#include "client/tensor/trace/size_bounds.h"
 #include "client/tensor/trace/trace_tables.h"
 #include "common/base/errors/status.h"
 #include "common/evaluator/custom_calls.h"
@@ -45,23 +46,11 @@ namespace {
 using hlo::Instruction;
 using hlo::NodeId;
 
-// The smallest bound: with smaller ones a short loop would compile once for each of them.
-constexpr int64_t kBoundMin = 32;
-// The largest size whose bound is a power of two. Larger arrays would waste memory: their bounds are
-// multiples of an eighth of the next power of two, at most a quarter above the size.
-constexpr int64_t kPowerMax = 1024;
-
-int64_t BoundOf(int64_t size) {
-  const auto power = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(size)));
-  if (size <= kPowerMax) return std::max(kBoundMin, power);
-  const int64_t step = power / 8;
-  return (size + step - 1) / step * step;
-}
-
 // Returns true when the attributes may contain sizes, or a number.
 bool MayGrow(const Instruction& instruction) {
   switch (instruction.opcode()) {
     case hlo::kSlice:
+    case hlo::kDynamicSlice:
     case hlo::kPad: return true;
     case hlo::kConstant: return instruction.shape().IsScalar();
     default: return false;
@@ -82,7 +71,6 @@ bool Follows(hlo::Opcode opcode) {
     case hlo::kReverse:
     case hlo::kGather:
     case hlo::kScatter:
-    case hlo::kDynamicSlice:
     case hlo::kDynamicUpdateSlice:
     case hlo::kCopy: return true;
     default: return hlo::HasTrait(opcode, hlo::kElementwise);
@@ -173,6 +161,9 @@ class Bounding {
         });
       } else if (is.opcode() == hlo::kPad || is.opcode() == hlo::kDynamicUpdateSlice) {
         const NodeId part = operands[is.opcode() == hlo::kPad ? 0 : 1];
+        ForChanged(node, [&](int64_t d, Change change) {
+          if (!Grows(part, d)) Limit(change, now_[part].shape().dims[d] - change.second);
+        });
         ForChanged(part, [&](int64_t d, Change change) {
           if (Grows(node, d)) return;
           const int64_t low = is.opcode() == hlo::kPad
@@ -239,17 +230,17 @@ class Bounding {
     return shape;
   }
 
-  // Appends an instruction with which arrays begin to grow: the growing dimensions for which `begins` is true
-  // get their sizes.
-  template <typename Begins>
-  NodeId Begin(NodeId node, const hlo::Attributes& attributes, absl::Span<const NodeId> operands,
-               Begins begins) {
+  // Appends an instruction with which arrays begin to grow. The growing dimensions for which `follows` is
+  // true are dynamic as those of an operand are; those for which `begins` is true get their sizes.
+  template <typename Follows, typename Begins>
+  NodeId Begin(NodeId node, hlo::Opcode opcode, const hlo::Attributes& attributes,
+               absl::Span<const NodeId> operands, Follows follows, Begins begins) {
     Shape shape = AtBound(node);
     ForChanged(node, [&](int64_t d, Change) {
-      if (!begins(d)) MakeDynamic(shape, d);
+      if (follows(d)) MakeDynamic(shape, d);
     });
     const NodeId like = source_.nodes[node];
-    NodeId result = Append(like, now_[node].opcode(), shape, to().tables().Intern(attributes), operands);
+    NodeId result = Append(like, opcode, shape, to().tables().Intern(attributes), operands);
     ForChanged(node, [&](int64_t d, Change change) {
       if (!begins(d)) return;
       MakeDynamic(shape, d);
@@ -267,8 +258,10 @@ class Bounding {
     for (size_t i = 0; i < dimensions.size(); ++i) {
       follows[static_cast<size_t>(dimensions[i])] = Grows(from, static_cast<int64_t>(i));
     }
-    return Begin(node, now_[node].attributes(), operands,
-                 [&](int64_t d) { return !follows[static_cast<size_t>(d)]; });
+    return Begin(
+        node, hlo::kBroadcast, now_[node].attributes(), operands,
+        [&](int64_t d) { return follows[static_cast<size_t>(d)]; },
+        [&](int64_t d) { return !follows[static_cast<size_t>(d)]; });
   }
 
   NodeId Slice(NodeId node, absl::Span<const NodeId> operands) {
@@ -277,15 +270,92 @@ class Bounding {
     const NodeId from = now_[node].operands()[0];
     hlo::SliceAttributes slice = is;
     for (int64_t d = 0; d < now_[node].shape().rank(); ++d) {
-      const bool grows = Grows(node, d),
-                 whole = is.start[d] == 0 && is.limit[d] == now_[from].shape().dims[d];
+      const bool grows = Grows(node, d);
       if (was.start[d] != is.start[d] || was.stride[d] != is.stride[d]) Fail();
+      if (Grows(from, d) && !grows) return Part(node, operands[0]);
       if (grows && is.stride[d] != 1) Fail();
-      if (Grows(from, d) && !(grows && whole)) Fail();
       if (!grows && was.limit[d] != is.limit[d]) Fail();
       slice.limit[d] = AtBound(Change(was.limit[d], is.limit[d]));
     }
-    return Begin(node, hlo::Attributes(slice), operands, [&](int64_t d) { return !Grows(from, d); });
+    // A slice that ends where a growing array ends has its size by that; one that ends before it is cut.
+    const auto ends = [&](int64_t d) {
+      return was.limit[d] == was_[from].shape().dims[d] && is.limit[d] == now_[from].shape().dims[d];
+    };
+    return Begin(
+        node, hlo::kSlice, hlo::Attributes(slice), operands, [&](int64_t d) { return Grows(from, d); },
+        [&](int64_t d) { return !(Grows(from, d) && ends(d)); });
+  }
+
+  // A slice of a size that stays, of an array that grows: that many elements at a start exist in it.
+  NodeId Part(NodeId node, NodeId from) {
+    const Instruction is = now_[node];
+    const auto& slice = is.attributes<hlo::SliceAttributes>();
+    std::vector<NodeId> operands = {from};
+    for (size_t d = 0; d < slice.start.size(); ++d) {
+      if (slice.stride[d] != 1 || slice.limit[d] != was_[node].attributes<hlo::SliceAttributes>().limit[d])
+        Fail();
+      operands.push_back(ScalarConstant(source_.nodes[node], hlo::kS32, slice.start[d]));
+    }
+    if (Grows(node)) return Fail();
+    const hlo::DynamicSliceAttributes sizes{is.shape().dims};
+    return Append(source_.nodes[node], hlo::kDynamicSlice, is.shape(),
+                  to().tables().Intern(hlo::Attributes(sizes)), operands);
+  }
+
+  // A pad that cuts the end of an array that does not grow, as the gradient of a pad does, is a slice.
+  NodeId Cut(NodeId node, absl::Span<const NodeId> operands) {
+    for (const Instruction& pad : {was_[node], now_[node]}) {
+      for (const hlo::PadDimension& dimension : pad.attributes<hlo::PadAttributes>().dimensions) {
+        if (dimension.low != 0 || dimension.high > 0 || dimension.interior != 0) return Fail();
+      }
+    }
+    const Dims limit = AtBound(node).dims;
+    const hlo::SliceAttributes slice{Dims(limit.size(), 0), limit, Dims(limit.size(), 1)};
+    return Begin(
+        node, hlo::kSlice, hlo::Attributes(slice), {operands[0]}, [](int64_t) { return false; },
+        [](int64_t) { return true; });
+  }
+
+  NodeId ScalarConstant(NodeId like, hlo::PrimitiveType type, int64_t value) {
+    const auto literal = std::make_shared<const Literal>(NumberLiteral(type, value));
+    const hlo::ConstantAttributes constant{to().tables().Intern(literal)};
+    return Append(like, hlo::kConstant, literal->shape(), to().tables().Intern(hlo::Attributes(constant)),
+                  {});
+  }
+
+  // A slice whose start the program takes as a number and whose size grows, as that of the end of a cache
+  // shrinks. At the bound it would go past the end, so that the array gets room there; the start is clamped
+  // by the size that the slice has.
+  NodeId DynamicSlice(NodeId node, absl::Span<const NodeId> operands) {
+    const Instruction is = now_[node];
+    if (was_[node].attributes_id() == is.attributes_id()) return Same(node, operands);
+    const NodeId like = source_.nodes[node], from = is.operands()[0];
+    const hlo::AttributesId none = to().tables().Intern(hlo::Attributes(hlo::NoAttributes()));
+    if (Grows(from)) return Fail();
+    hlo::PadAttributes room;
+    Shape padded = now_[from].shape();
+    room.dimensions.resize(padded.dims.size());
+    hlo::DynamicSliceAttributes slice = is.attributes<hlo::DynamicSliceAttributes>();
+    std::vector<NodeId> starts(operands.begin() + 1, operands.end());
+    ForChanged(node, [&](int64_t d, Change change) {
+      const Shape start = now_[is.operands()[static_cast<size_t>(1 + d)]].shape();
+      const NodeId size = Append(like, hlo::kConvert, start, none, {SizeNow(change)});
+      const NodeId end = ScalarConstant(like, start.type, padded.dims[d]);
+      const NodeId last = Append(like, hlo::kSubtract, start, none, {end, size});
+      starts[static_cast<size_t>(d)] =
+          Append(like, hlo::kClamp, start, none,
+                 {ScalarConstant(like, start.type, 0), starts[static_cast<size_t>(d)], last});
+      slice.sizes[d] = AtBound(change);
+      room.dimensions[static_cast<size_t>(d)].high = slice.sizes[d];
+    });
+    for (size_t d = 0; d < padded.dims.size(); ++d) padded.dims[d] += room.dimensions[d].high;
+    const NodeId zero = ScalarConstant(like, padded.type, 0);
+    std::vector<NodeId> parts = {
+        Append(like, hlo::kPad, padded, to().tables().Intern(hlo::Attributes(room)), {operands[0], zero})};
+    parts.insert(parts.end(), starts.begin(), starts.end());
+    return Begin(
+        node, hlo::kDynamicSlice, hlo::Attributes(slice), parts, [](int64_t) { return false; },
+        [](int64_t) { return true; });
   }
 
   NodeId Pad(NodeId node, absl::Span<const NodeId> operands) {
@@ -294,7 +364,7 @@ class Bounding {
     const NodeId like = source_.nodes[node];
     const auto &before = was.attributes<hlo::PadAttributes>().dimensions,
                &after = is.attributes<hlo::PadAttributes>().dimensions;
-    if (Grows(node)) Fail();
+    if (Grows(node)) return Grows(is.operands()[0]) ? Fail() : Cut(node, operands);
     std::vector<NodeId> update = {0, operands[0]};
     for (size_t d = 0; d < after.size(); ++d) {
       if (before[d].low != after[d].low || after[d].interior != 0 || after[d].low < 0 || after[d].high < 0)
@@ -304,13 +374,8 @@ class Bounding {
     const hlo::AttributesId none = to().tables().Intern(hlo::Attributes(hlo::NoAttributes()));
     update[0] = Append(like, hlo::kBroadcast, is.shape(),
                        to().tables().Intern(hlo::Attributes(hlo::DimensionsAttributes())), {operands[1]});
-    for (const hlo::PadDimension& dimension : after) {
-      const auto literal =
-          std::make_shared<const Literal>(Literal::Scalar(static_cast<int32_t>(dimension.low)));
-      const hlo::ConstantAttributes constant{to().tables().Intern(literal)};
-      update.push_back(Append(like, hlo::kConstant, literal->shape(),
-                              to().tables().Intern(hlo::Attributes(constant)), {}));
-    }
+    for (const hlo::PadDimension& dimension : after)
+      update.push_back(ScalarConstant(like, hlo::kS32, dimension.low));
     return Append(like, hlo::kDynamicUpdateSlice, is.shape(), none, update);
   }
 
@@ -341,8 +406,12 @@ class Bounding {
     }
     switch (is.opcode()) {
       case hlo::kBroadcast: return Broadcast(node, operands);
-      case hlo::kIota: return Begin(node, is.attributes(), operands, [](int64_t) { return true; });
+      case hlo::kIota:
+        return Begin(
+            node, hlo::kIota, is.attributes(), operands, [](int64_t) { return false; },
+            [](int64_t) { return true; });
       case hlo::kSlice: return Slice(node, operands);
+      case hlo::kDynamicSlice: return DynamicSlice(node, operands);
       case hlo::kPad: return Pad(node, operands);
       // The tuples of a trace group values (hlo/own_derivative.h), and are not needed in a program.
       case hlo::kTuple: return hlo::Computation::kNoNode;

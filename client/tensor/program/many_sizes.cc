@@ -30,7 +30,12 @@ std::unique_ptr<Module> ForManySizes(Trace& graph, CanonicalKey& key, const Call
     return nullptr;
   }
   std::optional<BoundedSizes> bounded = BoundSizes(form.first, key.form);
-  if (!bounded) return nullptr;
+  if (!bounded) bounded = BoundSizes(form.latest, key.form);
+  if (!bounded) {
+    // Another size has changed too, such as that of a padding: later programs may differ from this one alone.
+    form.latest = *key.form.computation;
+    return nullptr;
+  }
   CanonicalKey many(std::move(bounded->canonical), key);
   std::unique_ptr<Module> module;
   if (runtime.canonical.Find(many.words(), many.tail) == nullptr) {

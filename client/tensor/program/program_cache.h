@@ -32,9 +32,10 @@ struct Program {
 
 // The traces that differ in sizes only.
 struct Form {
-  explicit Form(const hlo::Computation& first) : first(first) {}
+  explicit Form(const hlo::Computation& first) : first(first), latest(first) {}
 
   const hlo::Computation first;  // The canonical form of the first of them.
+  hlo::Computation latest;  // That of the latest whose sizes do not grow together with those of the first.
   int compiled = 0;              // The number of them that were compiled for their own sizes.
   bool refused = false;          // True when no program can serve several of them.
 };

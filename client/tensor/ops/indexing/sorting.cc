@@ -7,7 +7,9 @@
 #include "client/tensor/dispatch/apply.h"
 #include "client/tensor/function/function.h"
 #include "client/tensor/ops/elementwise/elementwise.h"
+#include "client/tensor/ops/shape/growing.h"
 #include "client/tensor/ops/shape/movement.h"
+#include "client/tensor/value/numbers.h"
 #include "hlod/ops/sorting.h"
 
 namespace hlod {
@@ -53,9 +55,16 @@ std::optional<Op> TopkKeys(Lowering& l, Op x, bool largest) {
   if (hlo::IsInteger(l.type(x))) return largest ? x : l.b.Unary(hlo::kNot, x);
   if (!hlo::IsFloat(l.type(x))) return std::nullopt;
   // NaN is above all numbers for either sign bit; adding 0 turns -0 into 0, which equals it.
-  const Op nan = l.Full(l.type(x), l.dims(x), std::numeric_limits<double>::quiet_NaN());
+  const Op nan = l.Full(l.type(x), l.dims(x), kNan);
   const Op keys = l.b.Select(NanOps(l, x), nan, x + l.Full(l.type(x), l.dims(x), 0));
   return largest ? keys : l.b.Unary(hlo::kNegate, keys);
+}
+
+// Returns a key that no other comes behind: padding with it is found after the elements, for among equal keys
+// the first are found.
+Op LeastKey(Lowering& l, PrimitiveType type) {
+  if (hlo::IsFloat(type)) return l.b.Unary(hlo::kNegate, l.Number(type, kNan));
+  return l.b.Constant(NeutralLiteral(hlo::kMaximum, type));
 }
 
 // Returns the first k by HLO's topk; empty when topk cannot be used.
@@ -63,10 +72,18 @@ std::vector<Op> FirstByTopk(Lowering& l, Op x, int64_t k, int64_t dim, bool desc
   if (l.dims(x)[dim] > std::numeric_limits<int32_t>::max()) return {};
   const std::optional<Op> keys = TopkKeys(l, StopGradient(l, x), descending);
   if (!keys) return {};
-  const int64_t last = RankOf(l, x) - 1;
-  const Op found = l.b.Add(hlo::kTopK, {MovedDim(l, *keys, dim, last)}, hlo::TopKAttributes{k, true});
+  const int64_t last = RankOf(l, x) - 1, padded = PaddedSize(l, l.dims(x)[dim]);
+  const Op all = PaddedTo(l, *keys, dim, padded, LeastKey(l, l.type(*keys)));
+  const Op found = l.b.Add(hlo::kTopK, {MovedDim(l, all, dim, last)}, hlo::TopKAttributes{k, true});
   const Op index = MovedDim(l, l.Convert(l.b.GetTupleElement(found, 1), hlo::kS64), last, dim);
-  return {GatherAlong(l, x, dim, index), index};
+  return {GatherAlong(l, PaddedTo(l, x, dim, padded, l.Number(l.type(x), 0)), dim, index), index};
+}
+
+// Returns a value that no other comes behind.
+Op LastInOrder(Lowering& l, PrimitiveType type, bool descending) {
+  const bool nan = hlo::IsFloat(type) && !descending;
+  return nan ? l.Number(type, kNan)
+             : l.b.Constant(NeutralLiteral(descending ? hlo::kMaximum : hlo::kMinimum, type));
 }
 
 }  // namespace
@@ -79,8 +96,12 @@ std::vector<Op> SortedWithIndex(Lowering& l, Op x, int64_t dim, bool descending)
     std::vector<Op> sorted = FirstByTopk(l, x, l.dims(x)[dim], dim, descending);
     if (!sorted.empty()) return sorted;
   }
-  const Op operands[] = {x, IndexIota(l, l.dims(x), dim)};
-  return SortOps(l, operands, dim, descending);
+  const int64_t size = l.dims(x)[dim];
+  const Op all = PaddedTo(l, x, dim, PaddedSize(l, size), LastInOrder(l, l.type(x), descending));
+  const Op operands[] = {all, IndexIota(l, l.dims(all), dim)};
+  std::vector<Op> sorted = SortOps(l, operands, dim, descending);
+  for (Op& op : sorted) op = SliceDim(l, op, dim, 0, size);
+  return sorted;
 }
 
 std::vector<Op> FirstWithIndex(Lowering& l, Op x, int64_t k, int64_t dim, bool descending) {

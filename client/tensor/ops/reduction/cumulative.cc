@@ -3,6 +3,7 @@
 
 #include "client/tensor/ops/elementwise/elementwise.h"
 #include "client/tensor/ops/reduction/scan.h"
+#include "client/tensor/ops/shape/growing.h"
 #include "client/tensor/ops/shape/movement.h"
 
 namespace hlod {
@@ -53,10 +54,7 @@ Op Interleaved(Lowering& l, Op x, Op y, int64_t dim) {
   return Joined(l, all, dim);
 }
 
-}  // namespace
-
-std::vector<Op> Prefixes(Lowering& l, std::vector<Op> x, int64_t dim, JoinOps join) {
-  if (l.dims(x[0]).empty()) return x;
+std::vector<Op> PrefixesByHalves(Lowering& l, std::vector<Op> x, int64_t dim, JoinOps join) {
   const int64_t size = l.dims(x[0])[dim];
   if (size <= kDoublingMax) return PrefixesByDoubling(l, std::move(x), dim, join);
   const int64_t pairs = size / 2;
@@ -66,7 +64,7 @@ std::vector<Op> Prefixes(Lowering& l, std::vector<Op> x, int64_t dim, JoinOps jo
     odd.push_back(SliceDim(l, one, dim, 1, 2 * pairs, 2));
   }
   // The prefixes that end at odd positions are those of the pairs; the others are one element longer.
-  const std::vector<Op> at_odd = Prefixes(l, join(l, even, odd), dim, join);
+  const std::vector<Op> at_odd = PrefixesByHalves(l, join(l, even, odd), dim, join);
   std::vector<Op> before, behind;
   const int64_t longer = (size - 1) / 2;
   for (size_t i = 0; i < x.size(); ++i) {
@@ -81,10 +79,24 @@ std::vector<Op> Prefixes(Lowering& l, std::vector<Op> x, int64_t dim, JoinOps jo
   return x;
 }
 
+}  // namespace
+
+std::vector<Op> Prefixes(Lowering& l, std::vector<Op> x, int64_t dim, JoinOps join) {
+  if (l.dims(x[0]).empty()) return x;
+  const int64_t size = l.dims(x[0])[dim], padded = PaddedSize(l, size);
+  for (Op& op : x) op = PaddedTo(l, op, dim, padded, l.Number(l.type(op), 0));
+  x = PrefixesByHalves(l, std::move(x), dim, join);
+  for (Op& op : x) op = SliceDim(l, op, dim, 0, size);
+  return x;
+}
+
 Op Prefixes(Lowering& l, Op x, int64_t dim, hlo::Opcode opcode) {
-  return Prefixes(l, std::vector<Op>{x}, dim, [opcode](Lowering& l, Operands before, Operands behind) {
+  const auto join = [opcode](Lowering& l, Operands before, Operands behind) {
     return std::vector<Op>{l.b.Binary(opcode, before[0], behind[0])};
-  })[0];
+  };
+  // The gradient of a product that overflows would be 0 times infinity in the padding.
+  if (opcode == hlo::kMultiply && !l.dims(x).empty()) return PrefixesByHalves(l, {x}, dim, join)[0];
+  return Prefixes(l, std::vector<Op>{x}, dim, join)[0];
 }
 
 }  // namespace lazy

@@ -159,17 +159,6 @@ TEST_F(Growing, OtherSizesThatFollowFromTheViewGrowWithIt) {
   EXPECT_LE(GetTraceStats().compiles, kCompilesMax);
 }
 
-// The form of a running sum depends on the length, so that each has a program of its own.
-TEST_F(Growing, RunningSumsAreRight) {
-  const Tensor keys = Keys();
-  double sum = 0, of_sums = 0;
-  for (int64_t length = 1; length <= 40; ++length) {
-    of_sums += sum += Key(length - 1, 0);
-    const Tensor running = Cumsum(keys.Slice(0, 0, length), 0);
-    EXPECT_NEAR(Sum(running.Slice(1, 0, 1)).Item<float>(), of_sums, 1e-4) << length;
-  }
-}
-
 TEST_F(Growing, TheLargestElementIsAmongThoseOfTheView) {
   // Descending, so that every element beyond a view that was taken from the end would be smaller, and of the
   // other sign than the padding.
