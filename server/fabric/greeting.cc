@@ -107,6 +107,7 @@ absl::Status Membership::Join(LinkId link, const v1::PeerWelcome& welcome, int64
   size_ = welcome.size();
   if (welcome.peer_silence_us() > 0) silence_us_ = static_cast<int64_t>(welcome.peer_silence_us());
   orphaned_us_ = 0;
+  ++changes_;
   for (const v1::Member& member : welcome.members()) {
     Add(member, now_us);
     // It has not gone: this daemon was away.

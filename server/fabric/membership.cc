@@ -171,11 +171,13 @@ void Membership::OnEnded(LinkId link, const absl::Status& why, int64_t now_us) {
 
 void Membership::OnLost(uint32_t rank, const std::string& why, int64_t now_us) {
   Peer& peer = members_.at(rank);
-  if (coordinates()) return Remove(rank, why, now_us);
   peer.unlinked_us = now_us;
   peer.lost = why;
   attention_.insert(rank);
   if (rank == 0) orphaned_us_ = now_us;
+  // The coordinator is gone at once: if it lives, it has removed this daemon, too, and all that both shared
+  // is void. The other members stay.
+  if (coordinates() || rank == 0) Remove(rank, why, now_us);
 }
 
 void Membership::Bind(Peer& peer, LinkId link, int64_t now_us) {
@@ -217,6 +219,7 @@ void Membership::Send(uint32_t rank, v1::PeerMessage message, int64_t now_us) {
   const std::string why = absl::StrFormat("it left %d messages unanswered", Channel::kWaitingMax);
   EndLink(peer, Unavailable("%s: %s.", NameOf(rank), why));
   peer.unlinked_us = now_us - silence_us_;  // Tick removes or reports it.
+  if (rank == 0) orphaned_us_ = now_us;
   peer.lost = why;
 }
 
@@ -227,6 +230,7 @@ void Membership::Add(const v1::Member& member, int64_t now_us) {
     Remove(member.rank(), "another daemon has its rank", now_us);
   }
   Peer& peer = members_[member.rank()];
+  ++changes_;
   peer.member = member;
   peer.unlinked_us = now_us;
   peer.lost = "not connected yet";
@@ -246,6 +250,7 @@ void Membership::Remove(uint32_t rank, const std::string& why, int64_t now_us) {
   const uint64_t joined = peer.member.joined();
   members_.erase(found);
   attention_.erase(rank);
+  ++changes_;
   if (coordinates()) {
     ++epoch_;
     // Nobody needs to hear of a member that was not announced yet.
@@ -266,6 +271,12 @@ void Membership::RemoveAll(const std::string& why, int64_t now_us) {
   while (!members_.empty()) Remove(members_.rbegin()->first, why, now_us);
   calls_.clear();
   attention_.clear();
+}
+
+void Membership::Part(const std::string& why) {
+  self_.set_joined(0);
+  parted_ = why;
+  ++changes_;
 }
 
 bool Membership::has_coordinator() const {
@@ -336,7 +347,7 @@ void Membership::TickMember(int64_t now_us) {
     if (orphaned_us_ != 0 && now_us - orphaned_us_ > silence_us_) {
       RemoveAll(absl::StrCat("the coordinator has not answered for ", Seconds(now_us - orphaned_us_)),
                 now_us);
-      self_.set_joined(0);
+      Part(absl::StrCat("the coordinator has not answered for ", Seconds(now_us - orphaned_us_)));
       orphaned_us_ = 0;
     }
     return CallAgain(0, options_.join, now_us);
@@ -346,8 +357,7 @@ void Membership::TickMember(int64_t now_us) {
     const std::string why = absl::StrCat("the coordinator was silent for ", Seconds(now_us - peer.heard_us));
     EndLink(peer, Unavailable("This end has heard nothing for %s.", Seconds(now_us - peer.heard_us)));
     RemoveAll(why, now_us);
-    self_.set_joined(0);
-    return;
+    return Part(why);
   }
   if (now_us - pinged_us_ < silence_us_ / kPings) return;
   pinged_us_ = now_us;

@@ -119,6 +119,10 @@ class Membership {
     int64_t when_us = 0;
   };
   const std::deque<Departed>& departed() const { return departed_; }
+  // The reason why this daemon is not a member any more; counts while joined() is false.
+  const std::string& parted() const { return parted_; }
+  // Counts the changes of the list as this daemon knows it.
+  uint64_t changes() const { return changes_; }
   // Says who is missing for a cluster of the stated size; empty when nobody is or no size was stated.
   std::string Missing() const;
   // The reason for which the coordinator refused this daemon; OK if it did not.
@@ -165,7 +169,9 @@ class Membership {
   void Remove(uint32_t rank, const std::string& why, int64_t now_us);
   void RemoveAll(const std::string& why, int64_t now_us);
   void Bind(Peer& peer, LinkId link, int64_t now_us);
-  // The link is gone: the coordinator removes the member, others try again.
+  // Notes that this daemon is not a member any more.
+  void Part(const std::string& why);
+  // The link is gone: the coordinator removes the member, others try again unless it was the coordinator's.
   void OnLost(uint32_t rank, const std::string& why, int64_t now_us);
   void EndLink(Peer& peer, const absl::Status& why);
   void Resend(Peer& peer);
@@ -192,6 +198,8 @@ class Membership {
   int64_t ticked_us_ = 0, pinged_us_ = 0;
   uint64_t ping_ = 0;  // The id of the last ping.
   std::deque<Departed> departed_;
+  std::string parted_;
+  uint64_t changes_ = 0;
   absl::Status refused_;
   v1::MemberChange news_;  // The coordinator's changes that are not announced yet.
 };

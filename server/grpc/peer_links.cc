@@ -223,8 +223,7 @@ void PeerLinks::Settle() {
 
 void PeerLinks::LogChanges() {
   const fabric::Membership& membership = group_.membership();
-  const uint64_t epoch = membership.joined() ? membership.epoch() : 0;
-  if (epoch == logged_epoch_) return;
+  if (membership.changes() == logged_changes_) return;
   std::map<uint32_t, v1::Member> now;
   for (const fabric::Membership::View& row : membership.List(Now())) now[row.member.rank()] = row.member;
   for (const auto& [rank, member] : logged_) {
@@ -234,21 +233,25 @@ void PeerLinks::LogChanges() {
     for (const fabric::Membership::Departed& departed : membership.departed()) {
       if (departed.member.incarnation() == member.incarnation()) why = departed.why;
     }
-    if (rank != membership.self().rank() || !membership.joined())
+    if (rank != membership.self().rank()) {
       spdlog::warn("Daemon {} (rank {}) is gone: {}.", Printable(member.name()), rank, Printable(why));
+    } else if (!membership.joined()) {
+      spdlog::warn("This daemon is not a member of cluster \"{}\" any more: {}.", options_.name,
+                   Printable(membership.parted()));
+    }
   }
   for (const auto& [rank, member] : now) {
     const auto found = logged_.find(rank);
     if (found != logged_.end() && found->second.joined() == member.joined()) continue;
     if (rank == membership.self().rank()) {
-      spdlog::info("Member of cluster \"{}\" with rank {}, epoch {}.", options_.name, rank, epoch);
+      spdlog::info("Member of cluster \"{}\" with rank {}, epoch {}.", options_.name, rank, membership.epoch());
     } else {
       spdlog::info("Daemon {} at {} is a member with rank {}.", Printable(member.name()),
                    Printable(member.address()), rank);
     }
   }
   logged_ = std::move(now);
-  logged_epoch_ = epoch;
+  logged_changes_ = membership.changes();
 }
 
 fabric::LinkId PeerLinks::AddIncoming(std::shared_ptr<Call> call) {

@@ -119,8 +119,8 @@ class PeerLinks : public fabric::Wire, public fabric::Work, public MachineUser {
   std::deque<v1::LaunchId> started_ ABSL_GUARDED_BY(mu_);
   std::map<uint64_t, absl::Status> over_ ABSL_GUARDED_BY(mu_);
   bool trying_ ABSL_GUARDED_BY(mu_) = false;
-  // The epoch and the members that the log has named.
-  uint64_t logged_epoch_ ABSL_GUARDED_BY(mu_) = 0;
+  // The changes of the list (Membership::changes) and the members that the log has named.
+  std::optional<uint64_t> logged_changes_ ABSL_GUARDED_BY(mu_);
   std::map<uint32_t, v1::Member> logged_ ABSL_GUARDED_BY(mu_);
   std::string problem_ ABSL_GUARDED_BY(mu_);  // The reason why the coordinator's link was not made.
   bool refused_ ABSL_GUARDED_BY(mu_) = false;

@@ -74,6 +74,24 @@ TEST_F(ClusterOfDaemons, AMemberThatIsStoppedIsGoneAfterItsSilenceAndComesBack) 
   for (size_t i = 0; i < 3; ++i) ExpectMembers(i, {0, 1, 2});
 }
 
+// Although its silence would count only much later: its connections have ended.
+TEST_F(ClusterOfDaemons, ACoordinatorThatIsKilledIsGoneAtOnce) {
+  StartThree({"--peer-silence-us", "3600000000"});
+  const std::string name = Describe(0).members[0].name;
+  daemons_[0]->Kill(SIGKILL);
+  for (const size_t i : {1, 2}) {
+    const Cluster cluster = ExpectMembers(i, {1, 2});
+    ASSERT_FALSE(cluster.departed.empty());
+    EXPECT_EQ(cluster.departed.back().rank, 0u);
+    EXPECT_EQ(cluster.departed.back().why.substr(0, 20), "its connection ended");
+    const std::string log = daemons_[i]->log();
+    EXPECT_NE(log.find("Daemon " + name + " (rank 0) is gone: its connection ended"), std::string::npos)
+        << log;
+    for (const char* own : {"(rank 1) is gone", "(rank 2) is gone"})
+      EXPECT_EQ(log.find(own), std::string::npos) << log;
+  }
+}
+
 TEST_F(ClusterOfDaemons, MembersFindTheirCoordinatorAgain) {
   StartThree();
   const std::string address = daemons_[0]->tcp_address();
