@@ -9,9 +9,9 @@
 namespace hlod::device {
 
 SessionDevice::SessionDevice(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share,
-                             std::shared_ptr<engine::AssemblyUser> assembly)
+                             std::shared_ptr<engine::AssemblyUser> assembly, LaunchClient client)
     : state_(session, devices, share != nullptr ? std::move(share) : devices.side_memory().ShareOf(""),
-             std::move(assembly)),
+             std::move(assembly), std::move(client)),
       programs_(state_.kept),
       uploads_(state_),
       executions_(*this, state_),

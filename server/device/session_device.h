@@ -47,9 +47,10 @@ struct BufferInfo {
 class SessionDevice : public std::enable_shared_from_this<SessionDevice> {
  public:
   // `share` is charged with the session's memory besides the devices' memory. Null: a share without an owner
-  // is used. Machine code is made in the turns of `assembly`. Null: none is made at a second run.
+  // is used. Machine code is made in the turns of `assembly`. Null: none is made at a second run. Launches
+  // are those of `client`.
   SessionDevice(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share = nullptr,
-                std::shared_ptr<engine::AssemblyUser> assembly = nullptr);
+                std::shared_ptr<engine::AssemblyUser> assembly = nullptr, LaunchClient client = {});
 
   // The following functions are commands. Each calls `done` once, unless the session device is closed first.
   //

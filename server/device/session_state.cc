@@ -8,12 +8,13 @@
 namespace hlod::device {
 
 SessionState::SessionState(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share,
-                           std::shared_ptr<engine::AssemblyUser> assembly)
+                           std::shared_ptr<engine::AssemblyUser> assembly, LaunchClient client)
     : session(session),
       devices(devices),
       limits(devices.limits()),
       share(std::move(share)),
       assembly(std::move(assembly)),
+      client(std::move(client)),
       account(std::make_shared<MemoryAccount>()),
       ledger(this->share),
       kept(KeptBudget(limits.session_bytes_max, this->share)),

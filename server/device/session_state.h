@@ -10,6 +10,7 @@
 #include "common/base/system/mutex.h"
 #include "server/device/buffers/buffer_table.h"
 #include "server/device/devices.h"
+#include "server/device/execution/launches.h"
 #include "server/device/execution/session_channels.h"
 #include "server/device/ledger/ledger.h"
 #include "server/device/memory/byte_budget.h"
@@ -19,7 +20,7 @@ namespace hlod::device {
 
 struct SessionState {
   SessionState(uint64_t session, Devices& devices, std::shared_ptr<MemoryShare> share,
-               std::shared_ptr<engine::AssemblyUser> assembly);
+               std::shared_ptr<engine::AssemblyUser> assembly, LaunchClient client);
 
   absl::StatusOr<std::shared_ptr<Buffer>> FindBuffer(Handle handle) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   absl::StatusOr<std::shared_ptr<SessionExecutable>> FindExecutable(Handle handle)
@@ -41,6 +42,7 @@ struct SessionState {
   const Limits& limits;
   const std::shared_ptr<MemoryShare> share;  // The session's share of its user's share.
   const std::shared_ptr<engine::AssemblyUser> assembly;  // Null: its plans request no machine code.
+  const LaunchClient client;
   const std::shared_ptr<MemoryAccount> account;
   SessionLedger ledger;
   const std::shared_ptr<ByteBudget> kept;  // The budget session_bytes_max.

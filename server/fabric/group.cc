@@ -30,7 +30,9 @@ void Group::Post(uint32_t rank, v1::PeerMessage message) {
 }
 
 void Group::Settle(int64_t now_us) {
-  while (!to_self_.empty()) {
+  for (;;) {
+    leader_.BeginNext(membership_.has_coordinator(), now_us);
+    if (to_self_.empty()) return;
     const v1::PeerMessage message = std::move(to_self_.front());
     to_self_.pop_front();
     OnMessage(self(), message, now_us).IgnoreError();
@@ -66,9 +68,12 @@ absl::Status Group::OnMessage(uint32_t rank, const v1::PeerMessage& message, int
       if (!membership_.coordinates())
         return InvalidArgument("It asks this daemon, which does not coordinate, for a ticket.");
       const v1::TicketRequest& request = message.ticket_request();
+      if (request.used_us() > 0) tickets_.Charge(request.session(), request.user(), request.used_us());
+      if (request.number() == 0) return absl::OkStatus();
       v1::PeerMessage answer;
       answer.mutable_ticket()->set_number(request.number());
-      answer.mutable_ticket()->set_ticket(tickets_.Next(request.session(), request.used_us()));
+      answer.mutable_ticket()->set_ticket(
+          tickets_.Next(request.session(), request.user(), request.ahead_us()));
       Post(rank, std::move(answer));
       return absl::OkStatus();
     }
@@ -99,11 +104,8 @@ absl::Status Group::OnMessage(uint32_t rank, const v1::PeerMessage& message, int
       if (offer.has_error() &&
           leader_.TakeBack(offer.group(), offer.sequence(), rank, ReasonOf(offer.error())))
         return absl::OkStatus();
-      ASSIGN_OR_RETURN(std::optional<v1::PrepareLaunch> launch, offers_.Take(rank, self(), offer, now_us));
-      if (!launch.has_value()) return absl::OkStatus();
-      LaunchSpec spec{.prepare = *std::move(launch)};
-      spec.session = spec.prepare.group();
-      leader_.Begin(std::move(spec), self(), membership_.has_coordinator(), now_us);
+      ASSIGN_OR_RETURN(std::optional<LaunchSpec> launch, offers_.Take(rank, self(), offer, now_us));
+      if (launch.has_value()) leader_.Take(*std::move(launch), self(), now_us);
       return absl::OkStatus();
     }
     case v1::PeerMessage::kOfferRefused:
@@ -146,7 +148,7 @@ absl::StatusOr<uint64_t> Group::Launch(LaunchSpec spec, int64_t now_us) {
   now_us_ = now_us;
   RETURN_IF_ERROR(CheckParts(spec.prepare.digest(), spec.prepare.parts()));
   RETURN_IF_ERROR(CheckMembers(spec.prepare.parts()));
-  const uint64_t number = leader_.Begin(std::move(spec), self(), membership_.has_coordinator(), now_us);
+  const uint64_t number = leader_.Take(std::move(spec), self(), now_us);
   Settle(now_us);
   return number;
 }

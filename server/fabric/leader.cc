@@ -11,7 +11,7 @@
 
 namespace hlod::fabric {
 
-uint64_t Leader::Begin(LaunchSpec spec, uint32_t self, bool coordinator, int64_t now_us) {
+uint64_t Leader::Take(LaunchSpec spec, uint32_t self, int64_t now_us) {
   const uint64_t number = ++last_number_;
   Launch& launch = launches_[number];
   launch.spec = std::move(spec);
@@ -19,17 +19,82 @@ uint64_t Leader::Begin(LaunchSpec spec, uint32_t self, bool coordinator, int64_t
   launch.spec.prepare.mutable_launch()->set_leader(self);
   launch.spec.prepare.mutable_launch()->set_number(number);
   for (const v1::LaunchPart& part : launch.spec.prepare.parts()) launch.parts[part.rank()];
-  if (!coordinator) {
-    Prepare(launch, last_ticket_ + 1, now_us);
-    return number;
+  const uint64_t group = launch.spec.prepare.group();
+  if (group != 0) offered_[{group, launch.spec.prepare.sequence()}] = number;
+  queued_[group].push_back(number);
+  may_begin_ = true;
+  return number;
+}
+
+bool Leader::HasRoom(const LaunchSpec& spec) const {
+  const uint64_t group = spec.prepare.group();
+  if (begun_.all() >= limits_.launches_per_leader_max) return false;
+  return group == 0 || (begun_.OfClient(group) < limits_.begun_per_client_max &&
+                        begun_.OfUser(spec.user) < limits_.begun_per_user_max);
+}
+
+void Leader::BeginNext(bool coordinator, int64_t now_us) {
+  if (!std::exchange(may_begin_, false)) return;
+  // One of each client per round, so that a client with many leaves room to those with few.
+  for (bool again = true; again;) {
+    again = false;
+    for (auto next = queued_.begin(); next != queued_.end();) {
+      const auto current = next++;
+      Launch& launch = launches_.at(current->second.front());
+      if (!HasRoom(launch.spec)) continue;
+      current->second.pop_front();
+      if (current->second.empty()) queued_.erase(current);
+      Begin(launch, coordinator, now_us);
+      again = true;
+    }
   }
+}
+
+void Leader::Begin(Launch& launch, bool coordinator, int64_t now_us) {
+  begun_.Add(launch.spec.prepare.group(), launch.spec.user);
+  launch.phase = Phase::kTicket;
+  launch.since_us = now_us;
+  if (!coordinator) return Prepare(launch, last_ticket_ + 1, now_us);
   v1::PeerMessage message;
   v1::TicketRequest& request = *message.mutable_ticket_request();
-  request.set_number(number);
+  request.set_number(launch.spec.prepare.launch().number());
   request.set_session(launch.spec.session);
-  request.set_used_us(launch.spec.used_us);
+  request.set_user(launch.spec.user);
+  Use& use = uses_[launch.spec.session];
+  use.user = launch.spec.user;
+  request.set_used_us(std::exchange(use.untold_us, 0));
+  request.set_ahead_us((begun_.OfClient(launch.spec.prepare.group()) - 1) * use.expected_us);
   post_(0, std::move(message));
-  return number;
+}
+
+void Leader::TellUses() {
+  for (auto next = uses_.begin(); next != uses_.end();) {
+    const auto current = next++;
+    Use& use = current->second;
+    if (use.untold_us > 0) {
+      v1::PeerMessage message;
+      v1::TicketRequest& request = *message.mutable_ticket_request();
+      request.set_session(current->first);
+      request.set_user(use.user);
+      request.set_used_us(std::exchange(use.untold_us, 0));
+      post_(0, std::move(message));
+    } else if (begun_.OfClient(current->first) == 0) {
+      uses_.erase(current);
+    }
+  }
+}
+
+void Leader::Erase(Launches::iterator found) {
+  const LaunchSpec& spec = found->second.spec;
+  if (found->second.phase != Phase::kQueued) {
+    begun_.Remove(spec.prepare.group(), spec.user);
+  } else if (const auto row = queued_.find(spec.prepare.group()); row != queued_.end()) {
+    std::erase(row->second, found->first);
+    if (row->second.empty()) queued_.erase(row);
+  }
+  offered_.erase({spec.prepare.group(), spec.prepare.sequence()});
+  may_begin_ = !queued_.empty();
+  launches_.erase(found);
 }
 
 void Leader::Prepare(Launch& launch, uint64_t ticket, int64_t now_us) {
@@ -54,7 +119,7 @@ void Leader::OnTicket(const v1::Ticket& ticket, int64_t now_us) {
 absl::Status Leader::OnStep(uint32_t rank, const v1::LaunchStep& step, int64_t now_us) {
   const auto launch = launches_.find(step.launch().number());
   if (launch == launches_.end()) return absl::OkStatus();  // It has ended since.
-  if (launch->second.phase == Phase::kTicket || !launch->second.parts.contains(rank))
+  if (launch->second.phase < Phase::kPreparing || !launch->second.parts.contains(rank))
     return InvalidArgument("It answers launch %d, which has not asked it.", step.launch().number());
   return OnStepOf(launch, rank, step, now_us);
 }
@@ -86,6 +151,7 @@ absl::Status Leader::OnStepOf(Launches::iterator found, uint32_t rank, const v1:
     case v1::LaunchStep::DONE:
       if (!started || part.over) break;
       part.over = true;
+      launch.used_us += step.used_us();
       if (step.has_error())
         Fail(launch, Annotate(ReasonOf(step.error()), absl::StrCat("running on ", name_of_(rank))));
       FinishIfOver(found);
@@ -115,7 +181,7 @@ void Leader::Refuse(Launches::iterator found, const absl::Status& why) {
   }
   // The daemons that offered it have not been asked to prepare it yet, so they would wait.
   const v1::PrepareLaunch& prepare = launch.spec.prepare;
-  if (launch.phase == Phase::kTicket && prepare.group() != 0) {
+  if (launch.phase < Phase::kPreparing && prepare.group() != 0) {
     v1::PeerMessage message;
     v1::LaunchOfferRefused& refused = *message.mutable_offer_refused();
     refused.set_group(prepare.group());
@@ -124,7 +190,7 @@ void Leader::Refuse(Launches::iterator found, const absl::Status& why) {
     for (const auto& [rank, part] : launch.parts) post_(rank, message);
   }
   const uint64_t number = found->first;
-  launches_.erase(found);
+  Erase(found);
   work_.OnOver(number, /*started=*/false, why);
 }
 
@@ -142,7 +208,11 @@ void Leader::FinishIfOver(Launches::iterator found) {
   }
   const uint64_t number = found->first;
   const absl::Status failure = found->second.failure;
-  launches_.erase(found);
+  Use& use = uses_[found->second.spec.session];
+  use.user = found->second.spec.user;
+  use.untold_us += found->second.used_us;
+  use.expected_us = found->second.used_us;
+  Erase(found);
   work_.OnOver(number, /*started=*/true, failure);
 }
 
@@ -154,11 +224,10 @@ void Leader::Cancel(uint64_t number, const absl::Status& why) {
 }
 
 bool Leader::TakeBack(uint64_t group, uint64_t sequence, uint32_t rank, const absl::Status& why) {
-  const auto found = std::ranges::find_if(launches_, [&](const auto& row) {
-    const v1::PrepareLaunch& prepare = row.second.spec.prepare;
-    return prepare.group() == group && prepare.sequence() == sequence && row.second.parts.contains(rank);
-  });
-  if (found == launches_.end()) return false;
+  const auto number = offered_.find({group, sequence});
+  if (number == offered_.end()) return false;
+  const auto found = launches_.find(number->second);
+  if (!found->second.parts.contains(rank)) return false;
   // The part of a launch that has started ends by itself, and says so.
   if (found->second.phase != Phase::kStarted)
     Refuse(found, Annotate(why, absl::StrCat("preparing on ", name_of_(rank))));
@@ -207,7 +276,9 @@ absl::Status Leader::CheckTime(const Launch& launch, int64_t now_us) const {
   if (launch.spec.deadline_us != 0 && now_us > launch.spec.deadline_us) {
     return DeadlineExceeded("The deadline of launch %d is over; it has waited %s for %s.", number,
                             SecondsOf(waited_us),
-                            launch.phase == Phase::kTicket ? "a ticket" : Missing(launch));
+                            launch.phase == Phase::kQueued   ? "earlier launches of its client"
+                            : launch.phase == Phase::kTicket ? "a ticket"
+                                                             : Missing(launch));
   }
   if (launch.phase == Phase::kTicket && waited_us > limits_.prepare_wait_us) {
     return DeadlineExceeded("Launch %d waited %s for a ticket of the coordinator, %s.", number,
@@ -223,6 +294,7 @@ absl::Status Leader::CheckTime(const Launch& launch, int64_t now_us) const {
 }
 
 void Leader::Tick(bool coordinator, int64_t now_us) {
+  if (coordinator) TellUses();
   std::vector<uint64_t> late, unordered;
   for (const auto& [number, launch] : launches_) {
     if (!CheckTime(launch, now_us).ok()) {

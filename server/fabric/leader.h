@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 
@@ -9,13 +10,6 @@
 #include "server/fabric/work.h"
 
 namespace hlod::fabric {
-
-// A launch to begin.
-struct LaunchSpec {
-  v1::PrepareLaunch prepare;  // Without launch and ticket.
-  uint64_t session = 0, used_us = 0;
-  int64_t deadline_us = 0;  // The time at which it must have ended; 0: none.
-};
 
 // Not thread-safe.
 class Leader {
@@ -27,9 +21,12 @@ class Leader {
         name_of_(std::move(name_of)),
         last_number_(limits.launches_before) {}
 
-  // Begins a launch, whose end Work::OnOver tells. Returns its number. The caller has checked that the parts
-  // are of members. `coordinator`: the coordinator can give a ticket.
-  uint64_t Begin(LaunchSpec spec, uint32_t self, bool coordinator, int64_t now_us);
+  // Takes a launch, whose end Work::OnOver tells. Returns its number. The caller has checked that the parts
+  // are of members.
+  uint64_t Take(LaunchSpec spec, uint32_t self, int64_t now_us);
+  // Begins the launches for which there is room, in the order in which each client's came. To be called after
+  // every event. `coordinator`: the coordinator can give tickets.
+  void BeginNext(bool coordinator, int64_t now_us);
   // Ends a launch before it has started, or cancels it. Does nothing for one that has ended.
   void Cancel(uint64_t number, const absl::Status& why);
 
@@ -49,7 +46,7 @@ class Leader {
   uint64_t last_number() const { return last_number_; }
 
  private:
-  enum class Phase { kTicket, kPreparing, kStarted };
+  enum class Phase { kQueued, kTicket, kPreparing, kStarted };
   struct Part {
     bool ready = false, over = false;
     int64_t heard_us = 0;
@@ -57,13 +54,27 @@ class Leader {
   };
   struct Launch {
     LaunchSpec spec;
-    Phase phase = Phase::kTicket;
+    Phase phase = Phase::kQueued;
     int64_t since_us = 0;  // The begin of the phase.
     std::map<uint32_t, Part> parts;
     absl::Status failure;  // The first error of a launch that has started.
+    uint64_t used_us = 0;  // The device time of the parts that have ended.
+  };
+  // The device time that a client's launches use, as their daemons say.
+  struct Use {
+    std::string user;
+    uint64_t untold_us = 0;              // The coordinator does not know of it yet.
+    uint64_t expected_us = kExpectedUs;  // That of its last launch.
+    static constexpr uint64_t kExpectedUs = 100'000;
   };
   using Launches = std::map<uint64_t, Launch>;
 
+  void Begin(Launch& launch, bool coordinator, int64_t now_us);
+  // Tells the coordinator what launches have used whose clients begin no further one.
+  void TellUses();
+  bool HasRoom(const LaunchSpec& spec) const;
+  // Forgets a launch that is over.
+  void Erase(Launches::iterator launch);
   void Prepare(Launch& launch, uint64_t ticket, int64_t now_us);
   void StartIfReady(Launch& launch, int64_t now_us);
   // End a launch that has not started, and one that has.
@@ -81,6 +92,11 @@ class Leader {
   const NameOf name_of_;
   uint64_t last_number_, last_ticket_ = 0;
   Launches launches_;
+  std::map<std::pair<uint64_t, uint64_t>, uint64_t> offered_;  // By group and sequence, the number.
+  std::map<uint64_t, std::deque<uint64_t>> queued_;            // By client, the launches that have not begun.
+  LaunchCounts begun_;
+  std::map<uint64_t, Use> uses_;  // By client.
+  bool may_begin_ = false;        // There may be room for a launch that is queued.
 };
 
 }  // namespace hlod::fabric

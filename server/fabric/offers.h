@@ -17,16 +17,14 @@ namespace hlod::fabric {
 // The offers at the daemon that leads their groups. Not thread-safe.
 class Offers {
  public:
-  static constexpr size_t kOffersMax = 4096;
-
   Offers(const LaunchLimits& limits, Post post, NameOf name_of)
       : limits_(limits), post_(std::move(post)), name_of_(std::move(name_of)) {}
 
   // Takes the offer of a daemon. Returns the launch when it was the last one that is due. If it differs from
-  // the others, or takes an offer back, all that offered are refused. An error: the daemon broke the
-  // protocol.
-  absl::StatusOr<std::optional<v1::PrepareLaunch>> Take(uint32_t rank, uint32_t self,
-                                                        const v1::LaunchOffer& offer, int64_t now_us);
+  // the others, or takes an offer back, or is beyond the limits, all are refused for this reason, also those
+  // that come later. An error: the daemon broke the protocol.
+  absl::StatusOr<std::optional<LaunchSpec>> Take(uint32_t rank, uint32_t self, const v1::LaunchOffer& offer,
+                                                 int64_t now_us);
   void OnGone(uint32_t rank, const absl::Status& why, int64_t now_us);
   void Tick(int64_t now_us);
   size_t size() const { return waiting_.size(); }
@@ -39,26 +37,39 @@ class Offers {
     bool begun = false;                // There is a first offer; until then parts are only coming.
     std::map<uint32_t, bool> offered;  // By rank of the parts.
     std::set<uint32_t> coming;         // The ranks whose parts wait for their arguments.
+    uint64_t turn = 0;                 // Counts the launches in the order in which they came.
     int64_t since_us = 0;
   };
   // A launch that was refused before all had offered it: those that come late get the same reason.
   struct Refused {
     absl::Status why;
+    std::string user;
     std::set<uint32_t> late;
+    uint64_t turn = 0;
     int64_t since_us = 0;
   };
-  // Returns the launch of an offer, which may be its first. Refuses the offer, and returns the end, if there
-  // are too many.
+  // Returns the launch of an offer, which may be its first. Refuses it, and returns the end, if there are too
+  // many.
   std::map<Key, Waiting>::iterator Open(const Key& key, uint32_t rank, uint32_t self,
                                         const v1::LaunchOffer& offer, int64_t now_us);
+  // Returns an error if a client has no room for a further launch. Makes room at the cost of the user who has
+  // the most.
+  absl::Status MakeRoom(const v1::LaunchOffer& offer, uint32_t self, int64_t now_us);
+  // Refuses an offer of a launch that was refused before. Returns false if it was not.
+  bool TakeLate(const Key& key, uint32_t rank, const v1::LaunchOffer& offer);
   void Refuse(std::map<Key, Waiting>::iterator waiting, const absl::Status& why, int64_t now_us);
+  // Remembers the refusal for those that come late.
+  void Remember(const Key& key, Refused refused);
+  void Forget(std::map<Key, Refused>::iterator refused);
   void Refuse(uint32_t rank, const v1::LaunchOffer& offer, const absl::Status& why);
 
   const LaunchLimits limits_;
   const Post post_;
   const NameOf name_of_;
+  uint64_t turns_ = 0;
   std::map<Key, Waiting> waiting_;
   std::map<Key, Refused> refused_;
+  LaunchCounts waiting_counts_, refused_counts_;
 };
 
 }  // namespace hlod::fabric

@@ -184,7 +184,12 @@ void Participant::OnDone(const v1::LaunchId& id, const absl::Status& status, int
   if (known == orders_.end()) return;
   const auto found = launches_.find(known->second);
   if (found->second.phase != Phase::kStarted) return;
-  if (!found->second.orphaned) post_(id.leader(), MakeStep(id, v1::LaunchStep::DONE, status));
+  if (!found->second.orphaned) {
+    v1::PeerMessage done = MakeStep(id, v1::LaunchStep::DONE, status);
+    const auto run_us = static_cast<uint64_t>(std::max<int64_t>(1, now_us - found->second.since_us));
+    done.mutable_step()->set_used_us(run_us * found->second.devices.size());
+    post_(id.leader(), std::move(done));
+  }
   Free(found->second);
   launches_.erase(found);
   orders_.erase(known);

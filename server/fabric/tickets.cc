@@ -1,25 +1,50 @@
-// Tickets by time used.
+// Tickets by time used. A ticket is a virtual time.
+//
+// Example: A's launch gets ticket 1 and uses 5 s. A's next one gets 5,000,001. B, which is new, gets 1, and
+// is first, and so are its next launches until they have used 5 s, too.
 #include "server/fabric/tickets.h"
 
 #include <algorithm>
 
 namespace hlod::fabric {
+namespace {
 
-uint64_t Tickets::Next(uint64_t session, uint64_t used_us) {
-  uint64_t& last = last_[session];
-  if (used_us > 0) ended_ = std::max(ended_, last);
-  last = std::max(ended_, last) + std::clamp<uint64_t>(used_us, 1, kUsedMax);
-  const uint64_t ticket = last;
-  if (last_.size() > kSessionsMax) {
-    // Sessions that paused would get what a new session gets.
-    for (auto row = last_.begin(); row != last_.end();) {
-      const auto next = std::next(row);
-      if (row->first != session && (row->second <= ended_ || last_.size() > 2 * kSessionsMax))
-        last_.erase(row);
-      row = next;
-    }
+// Forgets rows that begin anew without a difference, or any if that does not suffice.
+template <typename Rows, typename TimeOf>
+void Limit(Rows& rows, size_t most, uint64_t virtual_us, TimeOf time_of) {
+  if (rows.size() <= most) return;
+  const bool any = rows.size() > 2 * most;
+  absl::erase_if(rows, [&](const auto& row) { return any || time_of(row.second) <= virtual_us; });
+}
+
+}  // namespace
+
+Tickets::Row& Tickets::Find(uint64_t session, const std::string& user) {
+  Limit(sessions_, kRowsMax, virtual_us_, [](const Row& row) { return row.finish_us; });
+  Limit(users_, kRowsMax, virtual_us_, [](uint64_t finish_us) { return finish_us; });
+  const auto [found, is_new] = sessions_.try_emplace(session);
+  if (is_new) {
+    const auto debt = users_.find(user);
+    found->second.finish_us = std::max(virtual_us_, debt == users_.end() ? 0 : debt->second);
+    found->second.start_us = found->second.finish_us;
   }
-  return ticket;
+  return found->second;
+}
+
+uint64_t Tickets::Next(uint64_t session, const std::string& user, uint64_t ahead_us) {
+  Row& row = Find(session, user);
+  row.start_us = std::max(virtual_us_, row.finish_us);
+  return row.start_us + std::min(ahead_us, kDebtMaxUs) + 1;
+}
+
+void Tickets::Charge(uint64_t session, const std::string& user, uint64_t used_us) {
+  Row& row = Find(session, user);
+  virtual_us_ = std::max(virtual_us_, row.start_us);
+  row.finish_us =
+      std::min(std::max(row.start_us, row.finish_us) + std::clamp<uint64_t>(used_us, 1, kDebtMaxUs),
+               virtual_us_ + kDebtMaxUs);
+  uint64_t& debt = users_[user];
+  debt = std::max(debt, row.finish_us);
 }
 
 }  // namespace hlod::fabric

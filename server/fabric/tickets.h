@@ -1,23 +1,38 @@
-// The order of launches: the coordinator gives earlier tickets to sessions that have used less time.
+// The order of launches: the coordinator gives earlier tickets to clients that have used less device time.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "absl/container/flat_hash_map.h"
 
 namespace hlod::fabric {
 
-// Start-time fair queueing: a session's ticket is its last one plus the time it has used since, but not
-// before the tickets of launches that have ended, so that a pause earns nothing.
+// Start-time fair queueing, as FairSchedule does it for the jobs of one device. The daemons measure what a
+// client's launches use of their devices; a client's virtual time is the sum, but it is never behind the
+// virtual time of the launches that were served last, so that a pause earns nothing. New clients of a user
+// begin with the user's debt, so that a new session earns nothing either.
 class Tickets {
  public:
-  uint64_t Next(uint64_t session, uint64_t used_us);
+  // The most by which a client is behind the others: then its next launch is due.
+  static constexpr uint64_t kDebtMaxUs = 60'000'000;
+
+  // Returns the ticket of a launch; earlier ones that have not ended are expected to use `ahead_us`.
+  uint64_t Next(uint64_t session, const std::string& user, uint64_t ahead_us);
+  // Adds what launches of the session have used.
+  void Charge(uint64_t session, const std::string& user, uint64_t used_us);
 
  private:
-  static constexpr uint64_t kUsedMax = uint64_t{3600} * 1'000'000;
-  static constexpr size_t kSessionsMax = 4096;
-  uint64_t ended_ = 0;  // The latest ticket of which the launch is known to have ended.
-  absl::flat_hash_map<uint64_t, uint64_t> last_;
+  static constexpr size_t kRowsMax = 4096;
+  struct Row {
+    uint64_t start_us = 0;   // The virtual time at which the launch began that got the last ticket.
+    uint64_t finish_us = 0;  // The virtual time of the session.
+  };
+  Row& Find(uint64_t session, const std::string& user);
+
+  uint64_t virtual_us_ = 0;  // The latest start of a launch that was served.
+  absl::flat_hash_map<uint64_t, Row> sessions_;
+  absl::flat_hash_map<std::string, uint64_t> users_;  // The latest virtual time of a user's sessions.
 };
 
 }  // namespace hlod::fabric

@@ -1,6 +1,7 @@
 // Messages and texts that both sides of a launch use.
 #include "server/fabric/work.h"
 
+#include <algorithm>
 #include <set>
 
 #include "common/base/errors/status.h"
@@ -14,6 +15,36 @@ constexpr int kDigestBytes = 32;
 constexpr int kDevicesMax = 1024;
 
 }  // namespace
+
+void LaunchCounts::Add(uint64_t group, const std::string& user) {
+  ++clients_[group];
+  ++users_[user];
+  ++all_;
+}
+
+void LaunchCounts::Remove(uint64_t group, const std::string& user) {
+  const auto client = clients_.find(group);
+  if (--client->second == 0) clients_.erase(client);
+  const auto owner = users_.find(user);
+  if (--owner->second == 0) users_.erase(owner);
+  --all_;
+}
+
+size_t LaunchCounts::OfClient(uint64_t group) const {
+  const auto found = clients_.find(group);
+  return found == clients_.end() ? 0 : found->second;
+}
+
+size_t LaunchCounts::OfUser(const std::string& user) const {
+  const auto found = users_.find(user);
+  return found == users_.end() ? 0 : found->second;
+}
+
+const std::string& LaunchCounts::Largest() const {
+  static const std::string* const none = new std::string();
+  const auto most = std::ranges::max_element(users_, {}, [](const auto& row) { return row.second; });
+  return most == users_.end() ? *none : most->first;
+}
 
 v1::PeerMessage MakeStep(const v1::LaunchId& launch, v1::LaunchStep::Kind kind, const absl::Status& error) {
   v1::PeerMessage message;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -40,13 +41,47 @@ using NameOf = std::function<std::string(uint32_t rank)>;
 struct LaunchLimits {
   // The time that a launch waits for a daemon that does not answer, or behind launches that do not start.
   int64_t prepare_wait_us = 30'000'000;
-  // The launches of one leader that a daemon queues.
-  size_t launches_per_leader_max = 256;
+  // The launches of one leader that a daemon queues. A leader begins no more of its own.
+  size_t launches_per_leader_max = 1024;
+  // The launches of one client, and of one user, that a leader has begun and that have not ended. The others
+  // wait at their leader, where they hold nothing: a client may have as many in flight as it has commands. A
+  // launch that waits so depends on no later one, so there is no circle.
+  size_t begun_per_client_max = 16, begun_per_user_max = 64;
+  // The launches that wait at their leader because not all daemons have offered their parts: of one client,
+  // and of all. A client sends the parts of a launch at once, so those of an honest one differ by what one
+  // daemon has received before another: a thousand launches is what half a second of a stream carries. When
+  // there is no room, the user with the most of them loses the latest.
+  size_t offers_per_client_max = 1024, offers_max = 4096;
   // The number before that of the first launch: after a restart, other daemons may not be done with the old
   // ones.
   uint64_t launches_before = 0;
   // The time after which a launch that waits tells its leader for whom.
   int64_t tell_us = 1'000'000;
+};
+
+// A launch to begin.
+struct LaunchSpec {
+  v1::PrepareLaunch prepare;  // Without launch and ticket.
+  uint64_t session = 0;       // The client that pays for it: its group.
+  std::string user;           // The user for whom that is counted.
+  int64_t deadline_us = 0;    // The time at which it must have ended; 0: none.
+};
+
+// Counts the launches of clients (by group) and users.
+class LaunchCounts {
+ public:
+  void Add(uint64_t group, const std::string& user);
+  void Remove(uint64_t group, const std::string& user);
+  size_t OfClient(uint64_t group) const;
+  size_t OfUser(const std::string& user) const;
+  size_t all() const { return all_; }
+  // Returns the user who has the most; empty if there is none.
+  const std::string& Largest() const;
+
+ private:
+  std::map<uint64_t, size_t> clients_;
+  std::map<std::string, size_t> users_;
+  size_t all_ = 0;
 };
 
 // Returns a step of a launch; `error` is its reason, or OK.

@@ -25,7 +25,7 @@ constexpr absl::Duration kTryPatience = absl::Seconds(60);
 
 fabric::MembershipOptions MembershipOptionsOf(const ClusterOptions& options, const std::string& version,
                                               const std::string& address, uint64_t incarnation,
-                                              device::Devices& devices) {
+                                              const std::string& pass_key, device::Devices& devices) {
   fabric::MembershipOptions membership;
   membership.cluster = options.name;
   membership.version = version;
@@ -37,6 +37,7 @@ fabric::MembershipOptions MembershipOptionsOf(const ClusterOptions& options, con
   membership.self.set_address(address);
   membership.self.set_incarnation(incarnation);
   membership.self.set_devices(static_cast<uint32_t>(devices.count()));
+  membership.self.set_pass_key(pass_key);
   membership.self.set_memory_bytes(devices.device(0).memory.capacity_bytes());
   return membership;
 }
@@ -54,7 +55,7 @@ PeerLinks::PeerLinks(ClusterOptions options, PeerCredentials credentials, std::s
     : options_(std::move(options)),
       credentials_(std::move(credentials)),
       parts_(std::make_shared<LaunchParts>(*this, credentials_, devices.side_memory().ShareOf("daemons"))),
-      group_(MembershipOptionsOf(options_, version, address, incarnation, devices),
+      group_(MembershipOptionsOf(options_, version, address, incarnation, pass_key_.Public(), devices),
              fabric::LaunchLimits{.launches_before = incarnation % 1'000 * 1'000'000}, *this, *this) {
   devices.SetLaunches(parts_);
 }
@@ -236,7 +237,7 @@ void PeerLinks::LogChanges() {
     if (rank != membership.self().rank()) {
       spdlog::warn("Daemon {} (rank {}) is gone: {}.", Printable(member.name()), rank, Printable(why));
     } else if (!membership.joined()) {
-      spdlog::warn("This daemon is not a member of cluster \"{}\" any more: {}.", options_.name,
+      spdlog::warn("This daemon is no member of cluster \"{}\" any more: {}.", options_.name,
                    Printable(membership.parted()));
     }
   }
@@ -347,11 +348,37 @@ void PeerLinks::OnOver(uint64_t number, bool, const absl::Status& status) {
   over_changed_.SignalAll();
 }
 
-void PeerLinks::AddCluster(v1::Welcome& welcome) {
+absl::StatusOr<device::LaunchClient> PeerLinks::AdmitClient(const std::string& pass,
+                                                            const std::string& user) {
+  if (pass.empty()) return device::LaunchClient{.group = RandomGroup(), .user = user};
+  v1::SessionPass given;
+  if (!given.ParseFromString(pass)) return MakeError(ErrorKind::kAuth, "Hello.pass is no pass.");
+  std::string key;
+  {
+    MutexLock lock(&mu_);
+    for (const fabric::Membership::View& view : group_.membership().List(Now())) {
+      if (view.member.incarnation() == given.incarnation()) key = view.member.pass_key();
+    }
+  }
+  if (key.empty()) {
+    return MakeError(ErrorKind::kAuth,
+                     "The daemon that gave the session its pass is not a member of the cluster now.");
+  }
+  RETURN_IF_ERROR(CheckPass(given, key));
+  return device::LaunchClient{.group = given.group(), .user = given.user()};
+}
+
+void PeerLinks::AddCluster(v1::Welcome& welcome, const device::LaunchClient& client) {
   MutexLock lock(&mu_);
   const fabric::Membership& membership = group_.membership();
   if (!membership.joined()) return;
   v1::ClusterInfo& cluster = *welcome.mutable_cluster();
+  v1::SessionPass pass;
+  pass.set_incarnation(membership.self().incarnation());
+  pass.set_group(client.group);
+  pass.set_user(client.user);
+  cluster.set_group(client.group);
+  cluster.set_pass(pass_key_.Sign(std::move(pass)));
   cluster.set_name(options_.name);
   cluster.set_rank(membership.self().rank());
   cluster.set_peer_silence_us(static_cast<uint64_t>(membership.peer_silence_us()));

@@ -25,6 +25,7 @@
 #include "server/grpc/call.h"
 #include "server/grpc/launches/launch_parts.h"
 #include "server/grpc/launches/peer_channel.h"
+#include "server/grpc/launches/session_pass.h"
 
 namespace hlod::grpc_server {
 
@@ -66,8 +67,11 @@ class PeerLinks : public fabric::Wire, public fabric::Work, public MachineUser {
 
   const std::string& cluster() const { return options_.name; }
   Carriers& carriers() { return parts_->carriers(); }
-  // Adds the cluster to a session's Welcome, unless this daemon is not a member now.
-  void AddCluster(v1::Welcome& welcome);
+  // Returns the client of a new session, by the pass of another member or, without one, a new client of this
+  // user. Fails with kind auth if no member has given the pass.
+  absl::StatusOr<device::LaunchClient> AdmitClient(const std::string& pass, const std::string& user);
+  // Adds the cluster, with a pass, to the Welcome of a client, unless this daemon is not a member now.
+  void AddCluster(v1::Welcome& welcome, const device::LaunchClient& client);
   v1::Cluster Describe();
   absl::StatusOr<v1::TriedLaunches> TryLaunches(uint32_t count);
 
@@ -104,6 +108,7 @@ class PeerLinks : public fabric::Wire, public fabric::Work, public MachineUser {
 
   const ClusterOptions options_;
   const PeerCredentials credentials_;
+  const PassKey pass_key_;
   grpc::CompletionQueue queue_;  // Drives the links that this daemon makes.
   Mutex mu_;
   CondVar over_changed_;

@@ -178,7 +178,12 @@ absl::Status Server::MakePeers(session::Registry::Options& registry) {
                                        PeerCredentials{options_.tls_certificate, options_.tls_key,
                                                        options_.tls_client_authority, options_.token},
                                        options_.version, told, registry.epoch, devices_);
-  registry.add_cluster = [peers = peers_.get()](v1::Welcome& welcome) { peers->AddCluster(welcome); };
+  registry.admit_client = [peers = peers_.get()](const std::string& pass, const std::string& owner) {
+    return peers->AdmitClient(pass, owner);
+  };
+  registry.add_cluster = [peers = peers_.get()](v1::Welcome& welcome, const device::LaunchClient& client) {
+    peers->AddCluster(welcome, client);
+  };
   return absl::OkStatus();
 }
 

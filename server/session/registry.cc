@@ -73,6 +73,10 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Open(const v1::Hello& hello, 
 
 absl::StatusOr<std::shared_ptr<Session>> Registry::Create(const v1::Hello& hello, const Peer& peer) {
   const Limits& limits = devices_.limits();
+  device::LaunchClient launches;
+  if (options_.admit_client != nullptr) {
+    ASSIGN_OR_RETURN(launches, options_.admit_client(hello.pass(), peer.owner));
+  }
   MutexLock lock(&mu_);
   if (static_cast<int64_t>(sessions_.size()) >= limits.sessions_max) {
     return MakeError(ErrorKind::kLimit, absl::StrFormat("%d sessions are open: the limit sessions_max is %d.",
@@ -93,6 +97,7 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Create(const v1::Hello& hello
   identity.client = Printable(ClipUtf8(hello.client(), kClientNameMax));
   identity.owner = peer.owner;
   identity.user = peer.user;
+  identity.launches = std::move(launches);
   if (peer.local && hello.pid() > 0) {
     // The session ends with this process, which must belong to the same user.
     const std::optional<uint32_t> user = processes_.UserOf(hello.pid());
@@ -161,7 +166,7 @@ v1::Welcome Registry::WelcomeOf(const Session& session, uint32_t version) const 
     welcome.mutable_ring()->set_bytes(rpc::RingPair::kBytes);
   }
   welcome.set_daemon(options_.daemon);
-  if (options_.add_cluster != nullptr) options_.add_cluster(welcome);
+  if (options_.add_cluster != nullptr) options_.add_cluster(welcome, session.identity().launches);
   return welcome;
 }
 

@@ -29,8 +29,12 @@ class Registry {
     // The sessions on this host that are offered a ring; kOn: those of the daemon's own user.
     rpc::RingUse ring = rpc::RingUse::kOff;
     std::string daemon;        // Displayed as "hlod 0.1.0 pid 17".
-    // Adds the daemon's cluster to a Welcome. Null: it has none.
-    std::function<void(v1::Welcome&)> add_cluster;
+    // Returns the client of the launches of a new session, by its Hello.pass and its owner here. An error
+    // refuses the session. Null: the daemon has no cluster.
+    std::function<absl::StatusOr<device::LaunchClient>(const std::string& pass, const std::string& owner)>
+        admit_client;
+    // Adds the daemon's cluster to the Welcome of a client. Null: it has none.
+    std::function<void(v1::Welcome&, const device::LaunchClient&)> add_cluster;
   };
   // The references must outlive this object.
   Registry(device::Devices& devices, const Processes& processes, Options options);

@@ -19,7 +19,7 @@ Session::Session(Identity identity, device::Devices& devices, device::MemoryChar
       created_(devices.clock().Now()),
       session_device_(std::make_shared<device::SessionDevice>(
           identity_.id, devices, devices.side_memory().ShareForSession(identity_.owner),
-          devices.AssemblyOf(identity_.id, identity_.owner))),
+          devices.AssemblyOf(identity_.id, identity_.owner), identity_.launches)),
       charge_(std::move(charge)),
       budgets_(limits_, session_device_->share()),
       answers_(limits_, devices.clock(), session_device_->ledger(), budgets_),

@@ -43,6 +43,7 @@ class Session : public std::enable_shared_from_this<Session> {
     std::string owner;             // The owner for whom it is counted (sessions_per_user_max).
     std::optional<uint32_t> user;  // The user of the connection that opened it.
     bool offers_arena = false, offers_ring = false;
+    device::LaunchClient launches;  // The client of its launches.
   };
   // The memory of a session that has done no work yet.
   static constexpr int64_t kBytes = 128 << 10;

@@ -2,7 +2,6 @@
 #include "client/runtime/cluster/daemons.h"
 
 #include <algorithm>
-#include <random>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -16,11 +15,6 @@ namespace {
 // The time for which a daemon that could not be reached is not called again.
 constexpr absl::Duration kPause = absl::Seconds(1);
 
-uint64_t RandomGroup() {
-  std::random_device random;
-  return std::max<uint64_t>(1, (uint64_t{random()} << 32) | random());
-}
-
 }  // namespace
 
 Daemons::Daemons(const DaemonFacts& connected, const SessionOptions& options, Reach reach)
@@ -28,7 +22,8 @@ Daemons::Daemons(const DaemonFacts& connected, const SessionOptions& options, Re
       options_(std::make_unique<SessionOptions>(options)),
       cluster_(connected.cluster.name()),
       silence_(absl::Microseconds(static_cast<int64_t>(connected.cluster.peer_silence_us()))),
-      group_(RandomGroup()),
+      group_(connected.cluster.group()),
+      pass_(connected.cluster.pass()),
       devices_(connected.devices) {
   daemons_.push_back({.rank = connected.cluster.rank(),
                       .name = connected.name,
@@ -87,13 +82,15 @@ absl::StatusOr<std::shared_ptr<Session>> Daemons::Open(const Daemon& daemon, con
   SessionOptions options = *options_;
   options.daemons = shared_from_this();
   options.first_device = daemon.first_device;
+  options.pass = pass_;
   options.daemon = absl::StrFormat("%s (rank %d)", daemon.name, daemon.rank);
   options.patience = silence_;
   options.question = silence_ / 4;
   options.silence = silence_ - options.question;
   ASSIGN_OR_RETURN(std::shared_ptr<Session> session, Session::Open(std::move(connector), options));
   const v1::ClusterInfo& there = session->daemon().cluster;
-  if (there.name() != cluster_ || there.rank() != daemon.rank || session->own_devices() != daemon.devices) {
+  if (there.name() != cluster_ || there.rank() != daemon.rank || session->own_devices() != daemon.devices ||
+      there.group() != group_) {
     return FailedPrecondition(
         "the daemon at %s is rank %d of cluster \"%s\" and has %d devices; expected were rank %d of \"%s\" "
         "and %d devices. Connect again.",

@@ -55,7 +55,7 @@ class Daemons : public std::enable_shared_from_this<Daemons> {
   // Returns the rank of the daemon that owns a device, and the device's ordinal there.
   uint32_t RankOf(int device) const;
   int OrdinalOf(int device) const;
-  // Returns a number that no other client has, for the launches over several daemons, and counts these.
+  // Returns the client's number in the cluster, for the launches over several daemons, and counts these.
   uint64_t group() const { return group_; }
   uint64_t NextLaunch() { return next_launch_++; }
   absl::Mutex& launching() { return launching_; }
@@ -79,6 +79,7 @@ class Daemons : public std::enable_shared_from_this<Daemons> {
   const std::string cluster_;
   const absl::Duration silence_;
   const uint64_t group_;
+  const std::string pass_;  // Shows the other daemons that the client has this group.
   std::vector<DeviceInfo> devices_;
   std::weak_ptr<Session> home_;  // Set before others use this object.
   std::atomic<uint64_t> next_handle_ = 1, next_launch_ = 1;

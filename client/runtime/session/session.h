@@ -116,10 +116,11 @@ struct SessionOptions {
   // Reaches the other daemons of a cluster. Null: the session uses none of them.
   std::function<absl::StatusOr<std::unique_ptr<Connector>>(const std::string& address)> reach;
   // For a session with another daemon of the cluster than the client connected to: all daemons, the number of
-  // the first device there, the daemon's name, and the most time to wait for it when its connection breaks.
+  // the first device there, the daemon's name, the pass of the client's own session, and the most time to
+  // wait for the daemon when its connection breaks.
   std::shared_ptr<Daemons> daemons;
   int first_device = 0;
-  std::string daemon;
+  std::string daemon, pass;
   absl::Duration patience = absl::InfiniteDuration();
 };
 

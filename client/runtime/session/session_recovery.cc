@@ -119,8 +119,9 @@ absl::StatusOr<std::shared_ptr<Pipe>> Session::Connect(absl::Time deadline) {
 absl::Status Session::Greet(absl::Time deadline) {
   ASSIGN_OR_RETURN(std::shared_ptr<Pipe> pipe, Connect(deadline));
   bool writing = false;
-  absl::StatusOr<v1::Welcome> welcome =
-      Handshake(*pipe, MakeHello(options_.name, connector_->local()), deadline, &writing);
+  v1::Hello hello = MakeHello(options_.name, connector_->local());
+  hello.set_pass(options_.pass);
+  absl::StatusOr<v1::Welcome> welcome = Handshake(*pipe, hello, deadline, &writing);
   if (!welcome.ok())
     return connector_->Explain(Annotate(welcome.status(), "connecting to " + connector_->address()));
   ASSIGN_OR_RETURN(daemon_, ReadFacts(*welcome));

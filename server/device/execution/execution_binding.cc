@@ -25,23 +25,38 @@ int64_t HeldBytes(const ExecuteRequest& request) {
                  (request.fills.size() + request.donated.size() + request.absent.size() +
                   request.devices.size() + request.result_origins.size()) *
                      sizeof(uint32_t);
-  if (request.launch != nullptr)
-    bytes += sizeof(LaunchRequest) + request.launch->ranks.size() * (2 * sizeof(uint32_t) + sizeof(size_t));
+  // Also the copies of the launch's parts that wait in the group machine, here and at the leader.
+  if (request.launch != nullptr) {
+    constexpr size_t kCopies = 3;
+    bytes += sizeof(LaunchRequest) +
+             request.launch->ranks.size() * (2 * kCopies * sizeof(uint32_t) + sizeof(size_t));
+  }
   for (const ExecuteRequest::Argument& argument : request.arguments) {
     if (argument.literal != nullptr) bytes += sizeof(hlo::Literal) + argument.literal->bytes().size();
   }
   return static_cast<int64_t>(bytes);
 }
 
-// Checks that the devices are those that the launch gives to this daemon, and finds its participants.
-absl::Status CheckLaunch(const ExecuteRequest& request, Devices& devices) {
+// Checks that the launch is the session's own, and that the devices are those that the launch gives to this
+// daemon, and finds its participants.
+absl::Status CheckLaunch(const ExecuteRequest& request, const SessionState& state) {
   LaunchRequest& launch = *request.launch;
+  Devices& devices = state.devices;
   if (devices.launches() == nullptr) {
     return MakeError(ErrorKind::kArgument,
                      "A launch names several daemons, and this one is in no cluster: it was started without "
                      "--cluster.");
   }
   ASSIGN_OR_RETURN(launch.rank, devices.launches()->FindRank());
+  // Before the other daemons can learn of it.
+  if (launch.group != state.client.group) {
+    return MakeError(
+        ErrorKind::kAuth,
+        absl::StrFormat("Launch %d is of group %016x, and this session's group is %016x: it is a "
+                        "part of another session's launch.",
+                        launch.sequence, launch.group, state.client.group));
+  }
+  launch.user = state.client.user;
   if (launch.group == 0 || launch.ranks.size() != launch.devices.size() ||
       launch.ranks.size() > static_cast<size_t>(hlo::kParticipantsMax)) {
     return ArgumentError(absl::StrFormat("A launch of group %d has %d ranks and %d devices.", launch.group,
@@ -89,7 +104,7 @@ struct Binding {
 // Checks that there is one device per participant, and that all have equally many arguments and results.
 void Binding::CheckParticipants() {
   // First, because then the other daemons can be told of any other error.
-  if (request.launch != nullptr) status.Update(CheckLaunch(request, state.devices));
+  if (request.launch != nullptr) status.Update(CheckLaunch(request, state));
   if (!status.ok()) return;
   const size_t participants = request.participants();
   absl::flat_hash_set<uint32_t> seen;

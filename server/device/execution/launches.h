@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -14,9 +15,17 @@
 
 namespace hlod::device {
 
+// The client of a session as all daemons of the cluster know it. Sessions with several daemons that have
+// equal ones are of one client: the daemon that gave it the number vouches for it.
+struct LaunchClient {
+  uint64_t group = 0;  // 0: without a cluster.
+  std::string user;    // The user for whom the client's launches are counted.
+};
+
 // The launch of which an execute is a part.
 struct LaunchRequest {
   uint64_t group = 0, sequence = 0;      // Equal in all parts of a launch, and in no other launch.
+  std::string user;                      // The client's.
   std::vector<uint32_t> ranks, devices;  // By participant of the program: its daemon, and the device there.
   std::vector<size_t> own;               // The participants of this daemon, ascending.
   uint32_t rank = 0;                     // This daemon.

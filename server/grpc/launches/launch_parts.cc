@@ -107,6 +107,7 @@ v1::LaunchOffer LaunchParts::OfferOf(const device::LaunchPart& part) {
   v1::LaunchOffer offer;
   offer.set_group(request.group);
   offer.set_sequence(request.sequence);
+  offer.set_user(request.user);
   offer.set_digest(std::string(Digest().size(), '\0'));
   for (const uint32_t rank : std::set<uint32_t>(request.ranks.begin(), request.ranks.end())) {
     v1::LaunchPart& row = *offer.add_parts();

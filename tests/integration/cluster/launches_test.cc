@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "proto/hlod/v1/peer.pb.h"
 #include "tests/integration/support/cluster.h"
 #include "tests/integration/support/forever.h"
 
@@ -268,9 +269,17 @@ TEST_F(Launches, OverlappingSetsOfDevicesDoNotBlockEachOther) {
   ExpectNoMemoryUsed();
 }
 
-// A session of one daemon, with a program and an argument, which sends parts of launches.
+v1::Hello HelloWith(const std::string& pass) {
+  v1::Hello hello = RawSession::GoodHello();
+  hello.set_pass(pass);
+  return hello;
+}
+
+// A session of one daemon, with a program and an argument, which sends parts of launches. `pass` is that of
+// another session of the same client.
 struct RawPart {
-  RawPart(const testing::Daemon& daemon, const std::string& program) : session(daemon.address()) {
+  RawPart(const testing::Daemon& daemon, const std::string& program, const std::string& pass = "")
+      : session(daemon.address(), HelloWith(pass)), group(session.welcome().cluster().group()) {
     executable = session.NewHandle();
     EXPECT_OK(session.Call(CompileOf(executable, program)));
     argument = session.NewHandle();
@@ -283,7 +292,7 @@ struct RawPart {
     v1::Execute& execute = *command.mutable_execute();
     execute.set_device(own);
     execute.add_donated(0);
-    execute.mutable_launch()->set_group(77);
+    execute.mutable_launch()->set_group(group);
     execute.mutable_launch()->set_sequence(sequence);
     execute.mutable_launch()->mutable_ranks()->Assign(ranks.begin(), ranks.end());
     execute.mutable_launch()->mutable_devices()->Assign(devices.begin(), devices.end());
@@ -295,8 +304,10 @@ struct RawPart {
   }
   // True if the argument was not consumed.
   bool HasArgument() { return session.Call(DownloadOf(argument)).ok(); }
+  std::string Pass() const { return session.welcome().cluster().pass(); }
 
   RawSession session;
+  uint64_t group = 0;
   uint64_t executable = 0, argument = 0;
 };
 
@@ -305,8 +316,8 @@ TEST_F(Launches, OtherProgramsOrDevicesAreRefusedBeforeAnythingStarts) {
   StartThreeOfTwo();
   std::string twice = NumberedProgram(2);
   twice.replace(twice.find("add(x, b)"), 9, "add(b, x)");
-  RawPart first(*daemons_[0], NumberedProgram(2)), second(*daemons_[1], NumberedProgram(2)),
-      other(*daemons_[1], twice);
+  RawPart first(*daemons_[0], NumberedProgram(2)), second(*daemons_[1], NumberedProgram(2), first.Pass()),
+      other(*daemons_[1], twice, first.Pass());
   const uint64_t a = first.session.Send(first.Part(1, {0, 1}, {0, 0}, 0));
   const uint64_t b = second.session.Send(second.Part(1, {0, 1}, {1, 0}, 0));
   EXPECT_THAT(first.Answer(a),
@@ -331,6 +342,105 @@ TEST_F(Launches, OtherProgramsOrDevicesAreRefusedBeforeAnythingStarts) {
   const uint64_t g = second.session.Send(second.Part(5, {0, 1}, {0, 0}, 0));
   EXPECT_EQ(first.Answer(f), "no error");
   EXPECT_EQ(second.Answer(g), "no error");
+}
+
+// A session that guesses the group of another one can neither take part in its launches nor end them.
+TEST_F(Launches, APartOfAnotherSessionsLaunchIsRefused) {
+  StartThreeOfTwo();
+  RawPart first(*daemons_[0], NumberedProgram(2)), stranger(*daemons_[1], NumberedProgram(2)),
+      near(*daemons_[0], NumberedProgram(2));
+  EXPECT_NE(first.group, stranger.group);
+  EXPECT_NE(first.group, near.group);
+  const uint64_t a = first.session.Send(first.Part(1, {0, 1}, {0, 0}, 0));
+  for (RawPart* const part : {&stranger, &near}) {
+    part->group = first.group;
+    const uint32_t rank = part == &stranger ? 1 : 0;
+    const std::string sentence = "it is a part of another session's launch";
+    EXPECT_THAT(part->Answer(part->session.Send(part->Part(1, {0, 1}, {0, 0}, 0))), HasSubstr(sentence));
+    // One that could not run anyway: its refusal must not refuse the others.
+    EXPECT_THAT(part->Answer(part->session.Send(part->Part(1, {rank, 7}, {0, 0}, 0))), HasSubstr(sentence));
+    EXPECT_TRUE(part->HasArgument());
+  }
+  // The launch goes on with the client's own session.
+  RawPart second(*daemons_[1], NumberedProgram(2), first.Pass());
+  EXPECT_EQ(second.group, first.group);
+  const uint64_t b = second.session.Send(second.Part(1, {0, 1}, {0, 0}, 0));
+  EXPECT_EQ(first.Answer(a), "no error");
+  EXPECT_EQ(second.Answer(b), "no error");
+}
+
+TEST_F(Launches, APassThatNoMemberGaveOpensNoSession) {
+  StartThreeOfTwo();
+  const RawSession first(daemons_[0]->address());
+  v1::SessionPass pass;
+  ASSERT_TRUE(pass.ParseFromString(first.welcome().cluster().pass()));
+  const auto refusal = [this](const std::string& bytes) {
+    RawSession session(daemons_[1]->address(), HelloWith(bytes));
+    return std::string(session.Finish().message());
+  };
+  v1::SessionPass other = pass;
+  other.set_group(pass.group() + 1);
+  EXPECT_THAT(refusal(other.SerializeAsString()), HasSubstr("was not given by the daemon that it names"));
+  other = pass;
+  other.set_user("root");
+  EXPECT_THAT(refusal(other.SerializeAsString()), HasSubstr("was not given by the daemon that it names"));
+  other = pass;
+  other.mutable_signature()->back() ^= 1;
+  EXPECT_THAT(refusal(other.SerializeAsString()), HasSubstr("was not given by the daemon that it names"));
+  other = pass;
+  other.set_incarnation(pass.incarnation() + 1);
+  EXPECT_THAT(refusal(other.SerializeAsString()), HasSubstr("is not a member of the cluster now"));
+  EXPECT_THAT(refusal("nonsense"), HasSubstr("is not a pass"));
+}
+
+// A client that sends one daemon the parts of launches whose other parts never come takes no other client's
+// room.
+TEST_F(Launches, HalfOfManyLaunchesLeavesRoomForOthers) {
+  constexpr uint64_t kLimit = 1024;  // Limits::offers_per_client_max of the group machine.
+  StartThreeOfTwo();
+  RawPart greedy(*daemons_[0], NumberedProgram(2));
+  const auto part = [&](RawPart& from, uint64_t sequence) {
+    v1::Command command = from.Part(sequence, {0, 1}, {0, 0}, 0);
+    command.mutable_execute()->clear_donated();
+    return from.session.Send(command);
+  };
+  for (uint64_t sequence = 1; sequence <= kLimit; ++sequence) part(greedy, sequence);
+  const std::string sentence = "the limit is 1024. Launch 1025 is refused";
+  EXPECT_THAT(greedy.Answer(part(greedy, kLimit + 1)), HasSubstr(sentence));
+  RawPart second(*daemons_[1], NumberedProgram(2), greedy.Pass());
+  EXPECT_THAT(second.Answer(part(second, kLimit + 1)), HasSubstr(sentence)) << "with the same reason";
+  const Client client = Connect();
+  const Executable numbered = Must(client.CompileText(NumberedProgram(2)));
+  EXPECT_OK(Must(numbered.Start(Numbers(client, {0, 2}), {.devices = {0, 2}})).done.Await(kPatience));
+  // The end of the session gives all of them back.
+  v1::Command goodbye;
+  goodbye.mutable_goodbye();
+  greedy.session.Send(goodbye);
+  EXPECT_OK(greedy.session.Finish());
+  EXPECT_THAT(second.Answer(part(second, 1)), HasSubstr("The session has ended"));
+}
+
+// A client that has used much waits behind one that has used little, although it has more launches in flight.
+TEST_F(Launches, LongLaunchesOfOneClientDoNotKeepThoseOfAnotherOut) {
+  StartThreeOfTwo();
+  const Client modest = Connect(1), greedy = Connect(0);
+  const std::vector<int> of_modest = {2, 0}, of_greedy = {0, 2};  // Device 0 of ranks 0 and 1.
+  const Executable numbered = Must(modest.CompileText(NumberedProgram(2)));
+  const auto run = [&] {
+    return Must(numbered.Start(Numbers(modest, of_modest), {.devices = of_modest})).done.Await(kPatience);
+  };
+  for (int i = 0; i < 10; ++i) EXPECT_OK(run());
+  const Executable forever = Must(greedy.CompileText(ForeverProgram(2)));
+  std::vector<Execution> launches;
+  for (int i = 0; i < 6; ++i) {
+    launches.push_back(Must(forever.Start(Scalars(greedy, of_greedy),
+                                          {.deadline = absl::Milliseconds(500), .devices = of_greedy})));
+  }
+  EXPECT_EQ(KindOf(launches[0].done.Await(kPatience)), ErrorKind::kDeadline);
+  EXPECT_OK(run());
+  EXPECT_FALSE(launches[4].done.Ready()) << "one may have been running, and another have been ready";
+  for (const Execution& launch : launches)
+    EXPECT_EQ(KindOf(launch.done.Await(kPatience)), ErrorKind::kDeadline);
 }
 
 TEST_F(Launches, WhatDoesNotRunOverSeveralDaemonsIsRefusedWithASentence) {

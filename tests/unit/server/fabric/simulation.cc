@@ -341,7 +341,6 @@ bool Simulation::Launch(uint32_t leader, const std::map<uint32_t, std::set<uint3
   LaunchSpec spec;
   spec.prepare.set_digest(std::string(32, 'd'));
   spec.session = leader + 1;
-  spec.used_us = 1 + random_() % 1000;
   for (const auto& [rank, devices] : parts) {
     v1::LaunchPart& part = *spec.prepare.add_parts();
     part.set_rank(rank);

@@ -210,6 +210,10 @@ TEST(Simulation, DeathIsSeenAfterTwoMessagesAndSilenceAfterItsTime) {
     EXPECT_LE(killed_us, 2 * options.delay_us);
     simulation.Restart(1);
     const int64_t restarted_us = TimeUntil(simulation, [&] { return simulation.Complete(); });
+    simulation.Kill(0);
+    EXPECT_LE(TimeUntil(simulation, [&] { return all_miss(0); }), options.delay_us) << "the coordinator";
+    simulation.Restart(0);
+    TimeUntil(simulation, [&] { return simulation.Complete(); });
     simulation.Stop(2);
     const int64_t stopped_us = TimeUntil(simulation, [&] { return all_miss(2); });
     EXPECT_GE(stopped_us, options.silence_us * 3 / 4);
@@ -269,6 +273,133 @@ v1::LaunchOffer OfferOfTwo(uint64_t sequence) {
     part.add_devices(0);
   }
   return offer;
+}
+
+v1::LaunchOffer OfferOfTwo(uint64_t group, uint64_t sequence, const std::string& user) {
+  v1::LaunchOffer offer = OfferOfTwo(sequence);
+  offer.set_group(group);
+  offer.set_user(user);
+  return offer;
+}
+
+// Runs a launch of a client, and expects that it succeeds.
+void ExpectRuns(Simulation& simulation, uint64_t group, uint64_t sequence, const std::string& user) {
+  const int64_t before = simulation.counts().succeeded;
+  for (const uint32_t rank : {0u, 1u}) ASSERT_TRUE(simulation.Offer(rank, OfferOfTwo(group, sequence, user)));
+  TimeUntil(simulation, [&] { return simulation.counts().succeeded == before + 1; });
+}
+
+// Parts of launches whose other parts never come: beyond its limit, a client is refused at once, and so are
+// the other parts if they come after all. Other clients have their room.
+TEST(Simulation, HalfOffersOfAClientLeaveRoomForOthers) {
+  SimulationOptions options;
+  options.limits.offers_per_client_max = 3;
+  Simulation simulation(options);
+  BecomeComplete(simulation);
+  for (uint64_t sequence = 1; sequence <= 4; ++sequence)
+    ASSERT_TRUE(simulation.Offer(1, OfferOfTwo(9, sequence, "a")));
+  TimeUntil(simulation, [&] { return simulation.counts().offers_refused == 1; });
+  const std::string words =
+      "has 3 launches of this client already that wait for parts of other daemons; the limit is 3. Launch 4 is "
+      "refused";
+  EXPECT_TRUE(HasReason(simulation, words)) << simulation.reasons()[0];
+  ASSERT_TRUE(simulation.Offer(0, OfferOfTwo(9, 4, "a")));
+  TimeUntil(simulation, [&] { return simulation.counts().offers_refused == 2; });
+  EXPECT_TRUE(HasReason(simulation, words));
+  ExpectRuns(simulation, 10, 1, "a");
+  // An offer that is taken back makes room again.
+  v1::LaunchOffer back = OfferOfTwo(9, 3, "a");
+  back.mutable_error()->set_code(1);
+  back.mutable_error()->set_text("The session has ended.");
+  ASSERT_TRUE(simulation.Offer(1, back));
+  simulation.Run(simulation.now() + 10'000);
+  ExpectRuns(simulation, 9, 5, "a");
+  ExpectNoViolations(simulation);
+}
+
+// When there is no room for anybody, the user with the most loses the latest.
+TEST(Simulation, HalfOffersOfAUserLeaveRoomForOtherUsers) {
+  SimulationOptions options;
+  options.limits.offers_per_client_max = 2;
+  options.limits.offers_max = 6;
+  Simulation simulation(options);
+  BecomeComplete(simulation);
+  for (const uint64_t group : {1, 2, 3}) {
+    for (const uint64_t sequence : {1, 2})
+      ASSERT_TRUE(simulation.Offer(1, OfferOfTwo(group, sequence, "greedy")));
+  }
+  simulation.Run(simulation.now() + 10'000);
+  EXPECT_EQ(simulation.counts().offers_refused, 0);
+  ASSERT_TRUE(simulation.Offer(1, OfferOfTwo(4, 1, "greedy")));
+  TimeUntil(simulation, [&] { return simulation.counts().offers_refused == 1; });
+  EXPECT_TRUE(
+      HasReason(simulation, "6 of them are of greedy, who has the most. Launch 1 of the group is refused"))
+      << simulation.reasons()[0];
+  ASSERT_TRUE(simulation.Offer(1, OfferOfTwo(5, 1, "modest")));
+  TimeUntil(simulation, [&] { return simulation.counts().offers_refused == 2; });
+  EXPECT_TRUE(HasReason(simulation, "Launch 2 of the group is refused")) << simulation.reasons().back();
+  ExpectRuns(simulation, 6, 1, "modest");
+  ASSERT_TRUE(simulation.Offer(0, OfferOfTwo(5, 1, "modest")));
+  TimeUntil(simulation, [&] { return simulation.counts().succeeded == 2; });
+  ExpectNoViolations(simulation);
+}
+
+// A client may have more launches in flight than begin at once.
+TEST(Simulation, LaunchesBeyondThoseThatBeginWaitAtTheirLeader) {
+  SimulationOptions options;
+  options.limits.begun_per_client_max = 2;
+  options.limits.begun_per_user_max = 3;
+  options.limits.launches_per_leader_max = 4;
+  options.limits.prepare_wait_us = 1'000'000;
+  options.run_us = 20'000;
+  Simulation simulation(options);
+  BecomeComplete(simulation);
+  int64_t count = 0;
+  for (const auto& [group, user] : {std::pair(1, "a"), {2, "a"}, {3, "b"}, {4, "c"}}) {
+    for (uint64_t sequence = 1; sequence <= 30; ++sequence, ++count) {
+      for (const uint32_t rank : {0u, 1u})
+        ASSERT_TRUE(simulation.Offer(rank, OfferOfTwo(static_cast<uint64_t>(group), sequence, user)));
+    }
+  }
+  // A launch that has not begun can be taken back.
+  v1::LaunchOffer back = OfferOfTwo(4, 30, "c");
+  back.mutable_error()->set_code(1);
+  back.mutable_error()->set_text("It was cancelled.");
+  simulation.Run(simulation.now() + 10'000);
+  ASSERT_TRUE(simulation.Offer(1, back));
+  TimeUntil(simulation, [&] { return simulation.counts().succeeded == count - 1; });
+  EXPECT_EQ(simulation.counts().offers_refused, 1) << "the part of rank 0";
+  EXPECT_TRUE(HasReason(simulation, "It was cancelled.")) << simulation.reasons()[0];
+  simulation.CheckQuiet();
+  ExpectNoViolations(simulation);
+}
+
+// A client with many launches in flight, each of which takes long, against one that has had many short ones:
+// the latter's next one waits for the one that runs, and for no other.
+TEST(Simulation, ALaunchDoesNotWaitBehindAllThoseOfAnotherClient) {
+  SimulationOptions options;
+  options.run_us = 1;
+  Simulation simulation(options);
+  BecomeComplete(simulation);
+  for (uint64_t sequence = 1; sequence <= 30; ++sequence) ExpectRuns(simulation, 2, sequence, "modest");
+  for (uint64_t sequence = 1; sequence <= 40; ++sequence) {
+    for (const uint32_t rank : {0u, 1u}) {
+      ASSERT_TRUE(simulation.Offer(rank, OfferOfTwo(1, sequence, "greedy")));
+    }
+  }
+  simulation.Run(simulation.now() + 500);
+  const auto has = [&](uint64_t group, Participant::Phase phase) {
+    return std::ranges::any_of(simulation.group(0).participant().launches(), [&](const auto& row) {
+      return row.second.prepare.group() == group && row.second.phase == phase;
+    });
+  };
+  ASSERT_TRUE(has(1, Participant::Phase::kWaiting));
+  const int64_t before = simulation.counts().succeeded;
+  for (const uint32_t rank : {0u, 1u}) ASSERT_TRUE(simulation.Offer(rank, OfferOfTwo(2, 31, "modest")));
+  TimeUntil(simulation, [&] { return has(2, Participant::Phase::kStarted); });
+  EXPECT_LE(simulation.counts().succeeded - before, 2);
+  TimeUntil(simulation, [&] { return simulation.counts().succeeded == 71; });
+  ExpectNoViolations(simulation);
 }
 
 // The limit is for parts that never came. One that says that it waits for its arguments is waited for.

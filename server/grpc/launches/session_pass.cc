@@ -1,0 +1,83 @@
+// Ed25519 signatures of OpenSSL.
+#include "server/grpc/launches/session_pass.h"
+
+#include <openssl/err.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "common/base/errors/error.h"
+#include "common/rpc/secret.h"
+
+namespace hlod::grpc_server {
+namespace {
+
+constexpr size_t kPublicBytes = 32, kSignatureBytes = 64;
+
+struct FreeContext {
+  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+};
+using Context = std::unique_ptr<EVP_MD_CTX, FreeContext>;
+
+const unsigned char* Bytes(const std::string& text) {
+  return reinterpret_cast<const unsigned char*>(text.data());
+}
+unsigned char* Bytes(std::string& text) { return reinterpret_cast<unsigned char*>(text.data()); }
+
+// Returns the bytes that are signed.
+std::string Signed(v1::SessionPass& pass) {
+  pass.clear_signature();
+  return pass.SerializeAsString();
+}
+
+}  // namespace
+
+PassKey::PassKey() : key_(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519")) { ERR_clear_error(); }
+
+std::string PassKey::Public() const {
+  std::string key(kPublicBytes, '\0');
+  size_t size = key.size();
+  if (key_ == nullptr || EVP_PKEY_get_raw_public_key(key_.get(), Bytes(key), &size) != 1) return "";
+  return key;
+}
+
+std::string PassKey::Sign(v1::SessionPass pass) const {
+  const std::string text = Signed(pass);
+  std::string signature(kSignatureBytes, '\0');
+  size_t size = signature.size();
+  const Context context(EVP_MD_CTX_new());
+  const bool is_signed =
+      key_ != nullptr && context != nullptr &&
+      EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key_.get()) == 1 &&
+      EVP_DigestSign(context.get(), Bytes(signature), &size, Bytes(text), text.size()) == 1;
+  ERR_clear_error();
+  if (!is_signed) return "";
+  pass.set_signature(signature);
+  return pass.SerializeAsString();
+}
+
+absl::Status CheckPass(v1::SessionPass pass, const std::string& public_key) {
+  const std::string signature = pass.signature();
+  const std::string text = Signed(pass);
+  const auto free_key = [](EVP_PKEY* key) { EVP_PKEY_free(key); };
+  const std::unique_ptr<EVP_PKEY, decltype(free_key)> key(
+      EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, Bytes(public_key), public_key.size()), free_key);
+  const Context context(EVP_MD_CTX_new());
+  const bool is_right =
+      key != nullptr && context != nullptr &&
+      EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1 &&
+      EVP_DigestVerify(context.get(), Bytes(signature), signature.size(), Bytes(text), text.size()) == 1;
+  ERR_clear_error();
+  if (is_right && pass.group() != 0) return absl::OkStatus();
+  return MakeError(ErrorKind::kAuth, "The session's pass was not given by the daemon that it names.");
+}
+
+uint64_t RandomGroup() {
+  uint64_t group;
+  const rpc::Secret random = rpc::Secret::Random();
+  std::memcpy(&group, random.bytes().data(), sizeof(group));
+  return std::max<uint64_t>(1, group);
+}
+
+}  // namespace hlod::grpc_server

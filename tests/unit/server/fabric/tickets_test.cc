@@ -1,0 +1,68 @@
+// The order of launches, by hand.
+#include "server/fabric/tickets.h"
+
+#include <gtest/gtest.h>
+
+namespace hlod::fabric {
+namespace {
+
+constexpr uint64_t kSecond = 1'000'000;
+
+TEST(Tickets, WhoHasUsedLessComesFirst) {
+  Tickets tickets;
+  EXPECT_EQ(tickets.Next(1, "a", 0), 1u);
+  tickets.Charge(1, "a", 5 * kSecond);
+  EXPECT_EQ(tickets.Next(1, "a", 0), 5 * kSecond + 1);
+  // The other one is first until it has used five seconds, too, however many launches that takes.
+  for (uint64_t used = 0; used < 5; ++used) {
+    EXPECT_EQ(tickets.Next(2, "b", 0), used * kSecond + 1);
+    tickets.Charge(2, "b", kSecond);
+  }
+  EXPECT_EQ(tickets.Next(2, "b", 0), 5 * kSecond + 1);
+}
+
+TEST(Tickets, WhoAsksForManyAtOnceLeavesPlacesBetweenThem) {
+  Tickets tickets;
+  for (uint64_t i = 0; i < 4; ++i) EXPECT_EQ(tickets.Next(1, "a", i * kSecond), i * kSecond + 1);
+  EXPECT_EQ(tickets.Next(2, "b", 0), 1u) << "before the second one";
+}
+
+TEST(Tickets, APauseEarnsNothing) {
+  Tickets tickets;
+  tickets.Next(1, "a", 0);
+  tickets.Charge(1, "a", 1);
+  for (int i = 0; i < 100; ++i) {
+    tickets.Next(2, "b", 0);
+    tickets.Charge(2, "b", kSecond);
+  }
+  // The last launch of b began at 99 s.
+  EXPECT_EQ(tickets.Next(1, "a", 0), 99 * kSecond + 1);
+}
+
+TEST(Tickets, ANewSessionHasTheDebtOfItsUser) {
+  Tickets tickets;
+  tickets.Next(1, "a", 0);
+  tickets.Charge(1, "a", 7 * kSecond);
+  EXPECT_EQ(tickets.Next(2, "a", 0), 7 * kSecond + 1);
+  EXPECT_EQ(tickets.Next(3, "b", 0), 1u);
+}
+
+TEST(Tickets, ADebtIsLimited) {
+  Tickets tickets;
+  for (int i = 0; i < 3; ++i) {
+    tickets.Next(1, "a", 0);
+    tickets.Charge(1, "a", 3600 * kSecond);
+  }
+  // The third launch began two debts after the first.
+  EXPECT_EQ(tickets.Next(1, "a", 3600 * kSecond), 4 * Tickets::kDebtMaxUs + 1);
+  EXPECT_EQ(tickets.Next(2, "b", 0), 2 * Tickets::kDebtMaxUs + 1);
+}
+
+TEST(Tickets, ManySessionsAreForgotten) {
+  Tickets tickets;
+  for (uint64_t session = 1; session < 100'000; ++session)
+    EXPECT_EQ(tickets.Next(session, std::to_string(session), 0), 1u);
+}
+
+}  // namespace
+}  // namespace hlod::fabric
