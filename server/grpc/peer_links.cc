@@ -106,16 +106,19 @@ void PeerLinks::Run() {
     void* tag = nullptr;
     bool ok = false;
     const auto got = queue_.AsyncNext(&tag, &ok, std::chrono::system_clock::now() + kTickOfLinks);
-    MutexLock lock(&mu_);
-    if (got == grpc::CompletionQueue::GOT_EVENT) {
-      const auto* const operation = static_cast<OutgoingLink::Operation*>(tag);
-      OnEvent(*operation->link, operation->event, ok);
+    {
+      MutexLock lock(&mu_);
+      if (got == grpc::CompletionQueue::GOT_EVENT) {
+        const auto* const operation = static_cast<OutgoingLink::Operation*>(tag);
+        OnEvent(*operation->link, operation->event, ok);
+      }
+      if (stopping_ && links_.empty()) return;
+      if (!stopping_ && Now() >= next_tick_us) {
+        Tick();
+        next_tick_us = Now() + std::chrono::microseconds(kTickOfLinks).count();
+      }
     }
-    if (stopping_ && links_.empty()) return;
-    if (!stopping_ && Now() >= next_tick_us) {
-      Tick();
-      next_tick_us = Now() + std::chrono::microseconds(kTickOfLinks).count();
-    }
+    parts_->RunJobs();
   }
 }
 
@@ -237,7 +240,7 @@ void PeerLinks::LogChanges() {
     if (rank != membership.self().rank()) {
       spdlog::warn("Daemon {} (rank {}) is gone: {}.", Printable(member.name()), rank, Printable(why));
     } else if (!membership.joined()) {
-      spdlog::warn("This daemon is no member of cluster \"{}\" any more: {}.", options_.name,
+      spdlog::warn("This daemon is not a member of cluster \"{}\" any more: {}.", options_.name,
                    Printable(membership.parted()));
     }
   }
@@ -245,7 +248,8 @@ void PeerLinks::LogChanges() {
     const auto found = logged_.find(rank);
     if (found != logged_.end() && found->second.joined() == member.joined()) continue;
     if (rank == membership.self().rank()) {
-      spdlog::info("Member of cluster \"{}\" with rank {}, epoch {}.", options_.name, rank, membership.epoch());
+      spdlog::info("Member of cluster \"{}\" with rank {}, epoch {}.", options_.name, rank,
+                   membership.epoch());
     } else {
       spdlog::info("Daemon {} at {} is a member with rank {}.", Printable(member.name()),
                    Printable(member.address()), rank);
@@ -267,22 +271,29 @@ fabric::LinkId PeerLinks::AddIncoming(std::shared_ptr<Call> call) {
 }
 
 absl::Status PeerLinks::OnIncoming(fabric::LinkId link, const v1::PeerMessage& message) {
-  MutexLock lock(&mu_);
-  if (!incoming_.contains(link)) return Unavailable("The link has ended.");
-  const absl::Status status = group_.OnLinkMessage(link, message, Now());
-  if (!status.ok()) {
-    spdlog::warn("A daemon's link is ended: {}", Printable(FromAbsl(status.message())));
-    incoming_.erase(link);
+  absl::Status status;
+  {
+    MutexLock lock(&mu_);
+    if (!incoming_.contains(link)) return Unavailable("The link has ended.");
+    status = group_.OnLinkMessage(link, message, Now());
+    if (!status.ok()) {
+      spdlog::warn("A daemon's link is ended: {}", Printable(FromAbsl(status.message())));
+      incoming_.erase(link);
+    }
+    Settle();
   }
-  Settle();
+  parts_->RunJobs();
   return status;
 }
 
 void PeerLinks::OnIncomingEnded(fabric::LinkId link) {
-  MutexLock lock(&mu_);
-  if (incoming_.erase(link) == 0 || stopping_) return;
-  group_.OnEnded(link, absl::OkStatus(), Now());
-  Settle();
+  {
+    MutexLock lock(&mu_);
+    if (incoming_.erase(link) == 0 || stopping_) return;
+    group_.OnEnded(link, absl::OkStatus(), Now());
+    Settle();
+  }
+  parts_->RunJobs();
 }
 
 void PeerLinks::Send(fabric::LinkId link, const v1::PeerMessage& message) {
@@ -352,7 +363,7 @@ absl::StatusOr<device::LaunchClient> PeerLinks::AdmitClient(const std::string& p
                                                             const std::string& user) {
   if (pass.empty()) return device::LaunchClient{.group = RandomGroup(), .user = user};
   v1::SessionPass given;
-  if (!given.ParseFromString(pass)) return MakeError(ErrorKind::kAuth, "Hello.pass is no pass.");
+  if (!given.ParseFromString(pass)) return MakeError(ErrorKind::kAuth, "Hello.pass is not a pass.");
   std::string key;
   {
     MutexLock lock(&mu_);

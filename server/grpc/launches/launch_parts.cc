@@ -1,7 +1,6 @@
-// The thread that works for the group machine, and what it does.
+// Carries out what the group machine wants of the executes.
 #include "server/grpc/launches/launch_parts.h"
 
-#include <pthread.h>
 #include <spdlog/spdlog.h>
 
 #include <exception>
@@ -38,9 +37,7 @@ void Insist(absl::FunctionRef<void()> f) {
 
 LaunchParts::LaunchParts(MachineUser& machine, PeerCredentials credentials,
                          std::shared_ptr<device::MemoryShare> early)
-    : machine_(&machine), carriers_(std::move(credentials), std::move(early)), thread_([this] { Run(); }) {
-  pthread_setname_np(thread_.native_handle(), "launches");
-}
+    : machine_(&machine), carriers_(std::move(credentials), std::move(early)) {}
 
 LaunchParts::~LaunchParts() { Stop(); }
 
@@ -55,9 +52,12 @@ void LaunchParts::Stop() {
     if (std::exchange(stopping_, true)) return;
     entries = std::exchange(entries_, {});
     keys_.clear();
-    changed_.SignalAll();
   }
-  thread_.join();
+  RunJobs();
+  {
+    MutexLock lock(&mu_);
+    while (running_) changed_.Wait(&mu_);
+  }
   carriers_.Stop(DaemonIsEnding());
   for (const auto& [key, entry] : entries) {
     if (entry.phase == Entry::Phase::kStarted) {
@@ -69,13 +69,13 @@ void LaunchParts::Stop() {
   }
 }
 
-void LaunchParts::Run() {
+void LaunchParts::RunJobs() {
   for (;;) {
     std::function<void()> job;
     {
       MutexLock lock(&mu_);
-      while (jobs_.empty() && !stopping_) changed_.Wait(&mu_);
-      if (jobs_.empty()) return;
+      if (running_ || jobs_.empty()) return;
+      running_ = true;
       job = std::move(jobs_.front());
       jobs_.pop_front();
     }
@@ -84,18 +84,26 @@ void LaunchParts::Run() {
     } catch (const std::exception& e) {  // For example bad_alloc. The launch ends by its limits.
       spdlog::error("A step of a launch failed: {}", e.what());
     }
+    job = nullptr;  // Without the lock: it may be the last that refers to a session.
+    MutexLock lock(&mu_);
+    running_ = false;
+    if (stopping_) changed_.SignalAll();
   }
 }
 
 void LaunchParts::Post(std::function<void()> job) {
   if (stopping_) return;
   jobs_.push_back(std::move(job));
-  changed_.SignalAll();
 }
 
 void LaunchParts::UseMachine(absl::FunctionRef<void(fabric::Group&, int64_t)> f) {
   MutexLock lock(&machine_mu_);
   if (machine_ != nullptr) machine_->Use(f);
+}
+
+void LaunchParts::UseMachineAndRun(absl::FunctionRef<void(fabric::Group&, int64_t)> f) {
+  UseMachine(f);
+  RunJobs();
 }
 
 LaunchParts::Key LaunchParts::KeyOf(const device::LaunchPart& part) {
@@ -179,7 +187,7 @@ void LaunchParts::Offer(const std::shared_ptr<device::LaunchPart>& part, const D
   }
   v1::LaunchOffer offer = OfferOf(*part);
   offer.set_digest(std::string(program.begin(), program.end()));
-  UseMachine([&](fabric::Group& group, int64_t now_us) { status = group.Offer(offer, now_us); });
+  UseMachineAndRun([&](fabric::Group& group, int64_t now_us) { status = group.Offer(offer, now_us); });
   if (status.ok()) return;
   {
     MutexLock lock(&mu_);
@@ -200,7 +208,7 @@ void LaunchParts::TakeBack(const std::shared_ptr<device::LaunchPart>& part, cons
   v1::LaunchOffer offer = OfferOf(*part);
   *offer.mutable_error() = rpc::ToProto(ErrorOf(why));
   // If it cannot be told, the others are not members any more.
-  UseMachine([&](fabric::Group& group, int64_t now_us) { group.Offer(offer, now_us).IgnoreError(); });
+  UseMachineAndRun([&](fabric::Group& group, int64_t now_us) { group.Offer(offer, now_us).IgnoreError(); });
 }
 
 // -----------------------------------------------------------------------------------------------------------
@@ -209,7 +217,8 @@ void LaunchParts::TakeBack(const std::shared_ptr<device::LaunchPart>& part, cons
 void LaunchParts::Prepare(const v1::PrepareLaunch& launch, uint64_t attempt) {
   const v1::LaunchId id = launch.launch();
   const auto report = [this, id, attempt](const absl::Status& status) {
-    UseMachine([&](fabric::Group& group, int64_t now_us) { group.OnPrepared(id, attempt, status, now_us); });
+    UseMachineAndRun(
+        [&](fabric::Group& group, int64_t now_us) { group.OnPrepared(id, attempt, status, now_us); });
   };
   MutexLock lock(&mu_);
   const Key key{launch.group(), launch.sequence()};
@@ -278,7 +287,7 @@ void LaunchParts::Start(const v1::LaunchId& launch) {
       }
     }
     carriers_.Close(launch);
-    UseMachine([&](fabric::Group& group, int64_t now_us) { group.OnDone(launch, status, now_us); });
+    UseMachineAndRun([&](fabric::Group& group, int64_t now_us) { group.OnDone(launch, status, now_us); });
   };
   if (entry == nullptr)
     return Post(

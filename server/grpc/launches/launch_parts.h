@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -28,7 +27,7 @@ class MachineUser {
 };
 
 // Thread-safe. The functions of Work are called with the machine's lock; what they want of the executes is
-// done by a thread of its own, in their order. The others are called without it.
+// done afterwards, in their order, by RunJobs. The others are called without it.
 class LaunchParts : public device::Launches, public fabric::Work {
  public:
   // `credentials` are those of calls to other daemons; `early` is charged for what they send too early.
@@ -36,6 +35,11 @@ class LaunchParts : public device::Launches, public fabric::Work {
   ~LaunchParts() override;
 
   Carriers& carriers() { return carriers_; }
+
+  // Does what the machine wants of the executes. To be called after every use of the machine, by a thread
+  // that holds no lock: it has just learnt what is to be done, and handing that to another thread would take
+  // longer. A thread that comes while another one is here leaves its work to that one.
+  void RunJobs() ABSL_LOCKS_EXCLUDED(mu_);
 
   // Refuses the parts that have not started, and ends the others. Afterwards the machine is not used.
   void Stop();
@@ -72,8 +76,9 @@ class LaunchParts : public device::Launches, public fabric::Work {
   Entry* Find(const v1::LaunchId& launch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Has no effect after Stop.
   void UseMachine(absl::FunctionRef<void(fabric::Group&, int64_t now_us)> f) ABSL_LOCKS_EXCLUDED(mu_);
+  // As UseMachine, and does what the machine then wants.
+  void UseMachineAndRun(absl::FunctionRef<void(fabric::Group&, int64_t now_us)> f) ABSL_LOCKS_EXCLUDED(mu_);
   void Post(std::function<void()> job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void Run();
 
   Mutex machine_mu_;  // Taken before the machine's lock.
   MachineUser* machine_ ABSL_GUARDED_BY(machine_mu_);
@@ -82,9 +87,9 @@ class LaunchParts : public device::Launches, public fabric::Work {
   std::map<Key, Entry> entries_ ABSL_GUARDED_BY(mu_);
   std::map<std::pair<uint32_t, uint64_t>, Key> keys_ ABSL_GUARDED_BY(mu_);  // By leader and number.
   std::deque<std::function<void()>> jobs_ ABSL_GUARDED_BY(mu_);
+  bool running_ ABSL_GUARDED_BY(mu_) = false;  // A thread is in RunJobs.
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   Carriers carriers_;
-  std::thread thread_;
 };
 
 }  // namespace hlod::grpc_server
