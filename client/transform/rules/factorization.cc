@@ -6,9 +6,9 @@
 namespace hlod::lazy {
 namespace {
 
-constexpr auto kNot = static_cast<uint8_t>(Transposed::kNo),
-               kTranspose = static_cast<uint8_t>(Transposed::kTranspose),
-               kAdjoint = static_cast<uint8_t>(Transposed::kAdjoint);
+constexpr auto kNot = static_cast<uint8_t>(Transposition::kNo),
+               kTranspose = static_cast<uint8_t>(Transposition::kTranspose),
+               kAdjoint = static_cast<uint8_t>(Transposition::kAdjoint);
 
 // Returns a triangle of x, with zeros elsewhere and the diagonal times `diagonal`.
 Op Triangle(Lowering& l, Op x, bool lower, double diagonal) {
@@ -24,7 +24,7 @@ Op Triangle(Lowering& l, Op x, bool lower, double diagonal) {
 
 Op Solve(Lowering& l, Op a, Op b, const hlo::TriangularSolveAttributes& solve) {
   return SolvedTriangular(l, a, b, solve.left_side, solve.lower, solve.unit_diagonal,
-                          static_cast<Transposed>(solve.transpose_a));
+                          static_cast<Transposition>(solve.transpose_a));
 }
 
 Tangents TriangularSolve(const TangentArgs& c) {

@@ -56,9 +56,9 @@ Tangents Trsm(const RoutineArgs& c) {
   solve.left_side = c.number("side") == 'L';
   solve.lower = c.number("uplo") == 'L';
   solve.unit_diagonal = c.number("diag") == 'U';
-  solve.transpose_a = static_cast<uint8_t>(letter == 'T'   ? Transposed::kTranspose
-                                           : letter == 'C' ? Transposed::kAdjoint
-                                                           : Transposed::kNo);
+  solve.transpose_a = static_cast<uint8_t>(letter == 'T'   ? Transposition::kTranspose
+                                           : letter == 'C' ? Transposition::kAdjoint
+                                                           : Transposition::kNo);
   return {TriangularSolveTangent(c.l(), solve, c.operand(0), c.result(0), c.c.t[0], c.c.t[1])};
 }
 

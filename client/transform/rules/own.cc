@@ -107,13 +107,16 @@ Op Ndtr(Lowering& l, Op, Op x) {
 }
 // The density over Ndtr. Left of 0, both are divided by exp(-x^2 / 2), which underflows there; right of 0,
 // their quotient by it would overflow.
-Op LogNdtr(Lowering& l, Op, Op x) {
+Tangents LogNdtr(const TangentArgs& c) {
+  Lowering& l = c.l;
+  const Op x = l.Convert(c.x[1], hlo::kF64);
   const Op below = CompareOps(l, x, 0, Order::kLt), zero = N(l, x, 0);
   const Op left = SelectOps(l, below, x, zero), right = SelectOps(l, below, zero, x);
   const Op tail = ErfcxOps(l, left * N(l, x, -std::numbers::sqrt2 / 2));
   const Op high =
       Exp(l, right * right * N(l, x, -0.5)) / ErfcOps(l, right * N(l, x, -std::numbers::sqrt2 / 2));
-  return N(l, x, std::sqrt(2 / std::numbers::pi)) * SelectOps(l, below, N(l, x, 1) / tail, high);
+  const Op ratio = N(l, x, std::sqrt(2 / std::numbers::pi)) * SelectOps(l, below, N(l, x, 1) / tail, high);
+  return {c.t[1] * l.Convert(ratio, l.type(c.t[1]))};
 }
 Op Erfc(Lowering& l, Op, Op x) {
   return Exp(l, Negative(l, x * x)) * N(l, x, -2 / std::sqrt(std::numbers::pi));
@@ -145,8 +148,20 @@ Tangents Zeta(const TangentArgs& c) {
   return {c.t[2] * Negative(l, x * ZetaOps(l, x + N(l, x, 1), q))};
 }
 
-Tangents GammaVariate(const TangentArgs&) {
-  Refuse("gamma and beta variates have no derivative rule for their concentrations: Detach() these");
+// Gamma variates of a concentration: the derivative of the variate at which the distribution function has the
+// same value. That of the logarithm is finite where the variate itself rounds to 0.
+template <bool kLog>
+Tangents GammaVariate(const TangentArgs& c) {
+  Lowering& l = c.l;
+  const Op y = l.Convert(c.x[0], hlo::kF64), a = l.Convert(c.x[1], hlo::kF64);
+  if (kLog) return {c.t[1] * l.Convert(GammaVariateSlopeOps(l, a, y), l.type(c.t[1]))};
+  const Op zero = CompareOps(l, y, 0, Order::kEq), some = SelectOps(l, zero, N(l, y, 1), y);
+  const Op slope = ZeroWhere(l, zero, some * GammaVariateSlopeOps(l, a, Log(l, some)));
+  return {c.t[1] * l.Convert(slope, l.type(c.t[1]))};
+}
+
+Tangents GammaVariateSlope(const TangentArgs&) {
+  Refuse("gamma and beta variates have no second derivative by their concentrations: Detach() these");
 }
 
 // The regularised incomplete gamma functions; the rule has only the derivative by x.
@@ -157,6 +172,27 @@ Tangents Igamma(const TangentArgs& c) {
   if (!IsZero(c.t[1])) Refuse("igamma has no derivative rule for its first argument");
   const Op density = Exp(l, (a - N(l, a, 1)) * Log(l, x) - x - LgammaOps(l, a));
   return {c.t[2] * (kUpper ? Negative(l, density) : density)};
+}
+
+// The regularised incomplete beta function of a, b and x: the derivative by a and b is that of operand 1, the
+// same value as a function of these alone; the one by x is the density x^(a - 1) (1 - x)^(b - 1) / beta(a,
+// b). Its logarithm has no end for large a and b, but is infinite at 0 and 1, where the powers have
+// derivatives.
+Tangents Betainc(const TangentArgs& c) {
+  Lowering& l = c.l;
+  if (IsZero(c.t[4])) return {c.t[1]};
+  const auto wide = [&](size_t i) { return l.Convert(c.x[i], hlo::kF64); };
+  const Op a = wide(2), b = wide(3), x = wide(4), one = N(l, x, 1), below_a = a - one, below_b = b - one;
+  const Op end = l.b.Binary(hlo::kOr, CompareOps(l, x, 0, Order::kEq), CompareOps(l, x, 1, Order::kEq));
+  const Op inside = SelectOps(l, end, N(l, x, 0.5), x), outside = SelectOps(l, end, x, N(l, x, 0.5));
+  const Op log_scale = LgammaOps(l, a + b) - LgammaOps(l, a) - LgammaOps(l, b);
+  const auto power = [&](Op base, Op exponent) { return l.b.Binary(hlo::kPower, base, exponent); };
+  const Op log_density = below_a * Log(l, inside) + below_b * Log(l, one - inside) + log_scale;
+  // If exp(log_scale) is infinite, one of the powers is 0.
+  const Op scale = Exp(l, l.b.Binary(hlo::kMinimum, log_scale, N(l, x, 700)));
+  const Op at_end = power(outside, below_a) * power(one - outside, below_b) * scale;
+  const Op density = SelectOps(l, end, at_end, Exp(l, log_density));
+  return {SumOf(l, c.t[1], c.t[4] * l.Convert(density, l.type(c.t[4])))};
 }
 
 // x log(y + shift). The derivative by x is 0 where x is 0 and the logarithm's argument is not positive.
@@ -295,7 +331,7 @@ const OwnRules& ElementwiseRules() {
       {"polar", Polar},
       {"entr", OfOne<Entr>},
       {"ndtr", OfOne<Ndtr>},
-      {"log_ndtr", OfOne<LogNdtr>},
+      {"log_ndtr", LogNdtr},
       {"erfc", OfOne<Erfc>},
       {"erfcx", OfOne<Erfcx>},
       {"i0", OfOne<I0>},
@@ -308,6 +344,10 @@ const OwnRules& ElementwiseRules() {
       {"zeta", Zeta},
       {"igamma", Igamma<false>},
       {"igammac", Igamma<true>},
+      {"betainc", Betainc},
+      {"gamma_variate", GammaVariate<false>},
+      {"log_gamma_variate", GammaVariate<true>},
+      {"gamma_variate_slope", GammaVariateSlope},
       {"xlogy", Xlog<0>},
       {"xlog1py", Xlog<1>},
       {"log_add_exp", LogAddExp},
@@ -329,7 +369,6 @@ const OwnRules& ArrayRules() {
       {"pinv", OwnPinv},
       {"determinant", OwnDeterminant},
       {"cofactors", OwnCofactors},
-      {"gamma_variate", GammaVariate},
       {"reflected_qr", OwnReflectedQr},
   };
   return *rules;

@@ -194,7 +194,7 @@ Op TakeRows(Lowering& l, Op x, Op index) {
   return GatherAlong(l, x, 1, l.b.Broadcast(index, {at[0], at[1], dims[2]}, {0, 1}));
 }
 
-Op SolvedTriangular(Lowering& l, Op a, Op b, bool left, bool lower, bool unit, Transposed transposed) {
+Op SolvedTriangular(Lowering& l, Op a, Op b, bool left, bool lower, bool unit, Transposition transposed) {
   if (Count(l.dims(b)) == 0) return b;
   return l.b.Add(hlo::kTriangularSolve, {a, b},
                  hlo::TriangularSolveAttributes{left, lower, unit, static_cast<uint8_t>(transposed)});

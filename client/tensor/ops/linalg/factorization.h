@@ -25,9 +25,9 @@ Op InversePermutation(Lowering& l, Op permutation);
 Op TakeRows(Lowering& l, Op x, Op index);
 
 // The numbers are those of XLA's wire format.
-enum class Transposed : uint8_t { kNo = 1, kTranspose = 2, kAdjoint = 3 };
+enum class Transposition : uint8_t { kNo = 1, kTranspose = 2, kAdjoint = 3 };
 Op SolvedTriangular(Lowering& l, Op a, Op b, bool left, bool lower, bool unit,
-                    Transposed transposed = Transposed::kNo);
+                    Transposition transposed = Transposition::kNo);
 // Returns X of L U X = b, where L (with ones on its diagonal) and U are the triangles of `lu`.
 Op SolvedByFactors(Lowering& l, Op lu, Op b);
 

@@ -30,7 +30,7 @@ using lazy::Order;
 using lazy::Refuse;
 using lazy::SelectOps;
 using lazy::SolvedTriangular;
-using lazy::Transposed;
+using lazy::Transposition;
 
 namespace {
 
@@ -298,7 +298,7 @@ Tensor LuSolve(const Operand& lu, const Operand& pivots, const Operand& b, bool 
     if (!reversed) {
       side = SolvedByFactors(l, factors, lazy::TakeRows(l, side, permutation));
     } else {
-      const Transposed how = left ? Transposed::kAdjoint : Transposed::kTranspose;
+      const Transposition how = left ? Transposition::kAdjoint : Transposition::kTranspose;
       side = SolvedTriangular(l, factors, side, true, false, false, how);
       side = SolvedTriangular(l, factors, side, true, true, true, how);
       side = lazy::TakeRows(l, side, lazy::InversePermutation(l, permutation));

@@ -144,9 +144,9 @@ Op LogGamma(Lowering& l, Op concentration) {
   return log_gamma + l.b.Select(raised, log_factor, zero);
 }
 
-// The same as a value whose derivative is refused by name, where that of its loop would be.
+// The same with its derivative rule: the derivative of the loop would be another one.
 Op LogGammaVariate(Lowering& l, Op concentration) {
-  return lazy::OwnDerivative(l, "gamma_variate", {concentration}, [&](Operands o) {
+  return lazy::OwnDerivative(l, "log_gamma_variate", {concentration}, [&](Operands o) {
     return l.Reshape(LogGamma(l, lazy::Flat(l, o[0])), l.dims(o[0]));
   });
 }

@@ -168,6 +168,90 @@ Op IgammaValue(Lowering& l, Op a, Op x, bool upper) {
   return SelectOps(l, regular, result, IgammaEdge(l, a, x, upper));
 }
 
+// A sum or a continued fraction with its derivative by a, and the elements that have not converged.
+struct WithSlope {
+  Op value, slope, unfinished;
+};
+
+// Returns true where a term is not yet lost in the sum.
+Op Counts(hlo::Builder& b, Op term, Op sum) {
+  const Op size = b.Unary(hlo::kAbs, sum) * FullLike(b, sum, kEps);
+  return b.Compare(b.Unary(hlo::kAbs, term), size, Order::kGt);
+}
+
+// Returns IgammaSeries with its derivative.
+WithSlope IgammaSeriesSlope(Lowering& l, Op a, Op x, Op active) {
+  const Op one = l.Full(l.type(x), l.dims(x), 1.0), zero = l.Full(l.type(x), l.dims(x), 0.0);
+  const hlo::ComputationId any = l.Reducer(hlo::kOr, hlo::kPred);
+  // The state s is: count, active, r, term, sum, x, and the derivatives of term and sum.
+  const State s = While(
+      l, {l.Number(hlo::kS64, 0), active, a, one, one, x, zero, zero},
+      [&](hlo::Builder& b, const State& s) { return GoesOn(b, s[0], s[1], any); },
+      [&](hlo::Builder& b, const State& s) {
+        const Op r = s[2] + FullLike(b, s[2], 1), ratio = s[5] / r, term = s[3] * ratio;
+        const Op slope = (s[6] - s[3] / r) * ratio, sum = s[4] + term, slopes = s[7] + slope;
+        const Op counts = b.Binary(hlo::kOr, Counts(b, term, sum), Counts(b, slope, slopes));
+        return State{s[0] + NumberIn(b, hlo::kS64, 1),
+                     b.Binary(hlo::kAnd, s[1], counts),
+                     r,
+                     term,
+                     sum,
+                     s[5],
+                     slope,
+                     slopes};
+      });
+  return {s[4], s[7], s[1]};
+}
+
+// Returns IgammaFraction with its derivative, which at whole a goes on where the fraction itself ends.
+WithSlope IgammaFractionSlope(Lowering& l, Op a, Op x, Op active) {
+  const Dims dims = l.dims(x);
+  const Op one = l.Full(l.type(x), dims, 1.0), zero = l.Full(l.type(x), dims, 0.0);
+  const hlo::ComputationId any = l.Reducer(hlo::kOr, hlo::kPred);
+  // The fraction is used for x > a - 1 alone: its denominators are positive.
+  const Op start = x + one - a, d0 = one / start;
+  // The state s is: count, active, b, 1 / c, d, h, a, and the derivatives of 1 / c, d and h.
+  const State s = While(
+      l, {l.Number(hlo::kS64, 0), active, start, zero, d0, d0, a, zero, d0 * d0, d0 * d0},
+      [&](hlo::Builder& b, const State& s) { return GoesOn(b, s[0], s[1], any); },
+      [&](hlo::Builder& b, const State& s) {
+        const Op next = s[0] + NumberIn(b, hlo::kS64, 1), unit = FullLike(b, s[2], 1);
+        const Op i = b.Broadcast(b.Convert(next, b.shape(s[2]).type), dims, {});
+        const Op an = i * (s[6] - i), bn = s[2] + FullLike(b, s[2], 2);  // Their derivatives are i and -1.
+        const Op d = unit / (an * s[4] + bn), c = bn + an * s[3], change = c * d;
+        const Op d_slope = d * d * (unit - i * s[4] - an * s[8]), c_slope = i * s[3] + an * s[7] - unit;
+        const Op change_slope = c_slope * d + c * d_slope;
+        const Op h = s[5] * change, h_slope = s[9] * change + s[5] * change_slope;
+        const Op counts = b.Binary(hlo::kOr, Counts(b, h - s[5], h), Counts(b, h_slope - s[9], h_slope));
+        return State{
+            next,    b.Binary(hlo::kAnd, s[1], counts), bn,   unit / c,
+            d,       b.Select(s[1], h, s[5]),           s[6], b.Unary(hlo::kNegate, c_slope / (c * c)),
+            d_slope, b.Select(s[1], h_slope, s[9])};
+      });
+  return {s[5], s[9], s[1]};
+}
+
+// The distribution function is P = x^a exp(-x) S / gamma(a + 1) = 1 - x^a exp(-x) F / gamma(a), with the
+// series S and the fraction F. The derivative of log(x) at a fixed P is -(dP/da) / (x dP/dx).
+Op GammaVariateSlope(Lowering& l, Op a, Op log_x) {
+  const auto number = [&](double value) { return N(l, a, value); };
+  // From here on the expansions need more than a thousand terms, and Wilson and Hilferty's approximation, by
+  // which cbrt(x / a) = 1 - 1 / (9 a) + z / (3 sqrt(a)) with a fixed z, has an error below 1e-9.
+  const Op large = CompareOps(l, a, 1e6, Order::kGt);
+  const Op cube = l.b.Unary(hlo::kExponential, (log_x - l.b.Unary(hlo::kLog, a)) * number(1. / 3));
+  const Op by_cube = ((number(1.5) + number(1. / 6) / a) / cube - number(0.5)) / a;
+  const Op safe_a = SelectOps(l, large, number(1), a), x = l.b.Unary(hlo::kExponential, log_x);
+  const Op safe_x = SelectOps(l, large, number(1), x), safe_log = SelectOps(l, large, number(0), log_x);
+  const Op tail = And(l, CompareOps(l, safe_x, 1, Order::kGt), l.b.Compare(safe_x, safe_a, Order::kGt));
+  const WithSlope s = IgammaSeriesSlope(l, safe_a, safe_x, l.b.Unary(hlo::kNot, tail));
+  const WithSlope f = IgammaFractionSlope(l, safe_a, safe_x, tail);
+  const Op by_series = (s.value * (DigammaOps(l, safe_a + number(1)) - safe_log) - s.slope) / safe_a;
+  const Op by_fraction = f.slope + f.value * (safe_log - DigammaOps(l, safe_a));
+  Op slope = SelectOps(l, tail, by_fraction, by_series);
+  slope = SelectOps(l, l.b.Binary(hlo::kOr, s.unfinished, f.unfinished), number(kNan), slope);
+  return SelectOps(l, CompareOps(l, a, 0, Order::kGt), SelectOps(l, large, by_cube, slope), number(kNan));
+}
+
 }  // namespace
 
 Op ZetaOps(Lowering& l, Op x, Op q) {
@@ -183,6 +267,10 @@ Op IgammaOps(Lowering& l, Op a, Op x, bool upper) {
   const Dims dims = BroadcastDims(l.dims(a), l.dims(x));
   return OwnDerivative(l, upper ? "igammac" : "igamma", {l.BroadcastTo(a, dims), l.BroadcastTo(x, dims)},
                        [&](absl::Span<const Op> o) { return IgammaValue(l, o[0], o[1], upper); });
+}
+Op GammaVariateSlopeOps(Lowering& l, Op a, Op log_x) {
+  return OwnDerivative(l, "gamma_variate_slope", {a, log_x},
+                       [&](absl::Span<const Op> o) { return GammaVariateSlope(l, o[0], o[1]); });
 }
 
 }  // namespace hlod::lazy

@@ -11,5 +11,8 @@ Op ZetaOps(Lowering& l, Op x, Op q);
 Op TrigammaOps(Lowering& l, Op x, Op angle);
 // Returns the regularised incomplete gamma function: the upper one when `upper`, else the lower.
 Op IgammaOps(Lowering& l, Op a, Op x, bool upper);
+// Returns the derivative of log(x) by a, where x is the gamma variate of concentration a at which the
+// distribution function has a fixed value. It has no derivative itself.
+Op GammaVariateSlopeOps(Lowering& l, Op a, Op log_x);
 
 }  // namespace hlod::lazy

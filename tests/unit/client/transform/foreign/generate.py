@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
 """Records what JAX computes for programs that it exports for the CPU, for functions_test.cc: the programs,
 values, gradients, derivatives in a direction, and gradients of the gradients. Functions of numbers are exported in f64,
-f32 and bf16; their expected values are of f64. Writes functions.json and matrices.json here; needs jax."""
+f32 and bf16; their expected values are of f64. Writes functions.json and matrices.json here, with names as arguments
+only these functions; needs jax."""
 import functools
 import json
 import math
 import pathlib
+import sys
 
 import jax
 import jax.numpy as jnp
 import jax.scipy.linalg
 import jax.scipy.special as sp
 import numpy as np
+import scipy.special
+import scipy.stats
 from jax import lax
+from jax.scipy import stats
 
 jax.config.update("jax_enable_x64", True)
 
@@ -54,7 +59,6 @@ FUNCTIONS = {
     "erfc": (sp.erfc, AROUND),
     "erf": (sp.erf, AROUND),
     "ndtr": (sp.ndtr, AROUND),
-    "log_ndtr": (sp.log_ndtr, AROUND),
     "gelu": (functools.partial(jax.nn.gelu, approximate=False), AROUND),
     "i0e": (sp.i0e, AROUND),
     "i1e": (sp.i1e, AROUND),
@@ -99,9 +103,28 @@ FUNCTIONS = {
     "exp1": (sp.exp1, [0.125, 0.5, 1.0, 2.0, 10.0]),
     "expi": (sp.expi, [-3.0, -0.5, 0.25, 1.0, 10.0]),
 }
+
+
+def normal_ratio(x):
+    """The density of the normal distribution over its distribution function."""
+    return math.sqrt(2 / math.pi) / scipy.special.erfcx(-np.asarray(x) / math.sqrt(2))
+
+
 # Derivatives by hand, for functions that JAX has no rule for, or whose derivative at 0 is wrong or missing in JAX, where that of |x|
 # is 1, or whose second derivative it takes by parts where there is a tie.
 BY_HAND = {
+    # The approximations meet at -20 and 8 in f64, at -10 and 5 in f32.
+    "log_ndtr": (sp.log_ndtr, [*AROUND, -37.5, -20.0, -10.0, -9.5, 5.0, 7.5], normal_ratio,
+                 lambda x: -normal_ratio(x) * (x + normal_ratio(x))),
+    "norm_logcdf": (lambda x: stats.norm.logcdf(x, x.dtype.type(1), x.dtype.type(2)), [-39.0, -19.0, 0.0, 1.0, 11.0, 17.0],
+                    lambda x: normal_ratio((x - 1) / 2) / 2,
+                    lambda x: -normal_ratio((x - 1) / 2) * ((x - 1) / 2 + normal_ratio((x - 1) / 2)) / 4),
+    "betainc_at_ends": (lambda x: sp.betainc(x.dtype.type(2), x.dtype.type(3), x), [0.0, 0.125, 0.5, 1.0],
+                        lambda x: 12 * x * (1 - x) ** 2, lambda x: 12 * (1 - x) * (1 - 3 * x)),
+    "betainc_of_one": (lambda x: sp.betainc(x.dtype.type(1), x.dtype.type(3), x), [0.0, 0.25, 1.0],
+                       lambda x: 3 * (1 - x) ** 2, lambda x: -6 * (1 - x)),
+    "betainc_large": (lambda x: sp.betainc(x.dtype.type(3000), x.dtype.type(2000), x), [0.0, 0.59375, 0.625, 1.0],
+                      lambda x: scipy.stats.beta.pdf(x, 3000, 2000), None),
     "hypot": (lambda x: jnp.hypot(x, x.dtype.type(1)), [-3.0, -1.0, 0.0, 0.5, 1.0, 2.0],
               lambda x: x / jnp.sqrt(x * x + 1), lambda x: (x * x + 1) ** -1.5),
     "i0": (sp.i0, AROUND, sp.i1, lambda x: sp.i0(x) - jnp.where(x == 0, 0.5, sp.i1(x) / jnp.where(x == 0, 1, x))),
@@ -110,23 +133,38 @@ BY_HAND = {
     "zeta": (lambda q: sp.zeta(q.dtype.type(2.5), q), POSITIVE,
              lambda q: -2.5 * sp.zeta(3.5, q), lambda q: 2.5 * 3.5 * sp.zeta(4.5, q)),
 }
+
+
+def variates(draw):
+    return lambda a: draw(jax.random.key(3), a, a.shape, a.dtype)
+
+
+# Gamma variates, whose bits depend on the type, and their derivative by the concentration where the distribution function
+# has the same value, of the rounded variate in f64.
+CONCENTRATIONS = [0.0625, 0.25, 0.5, 0.875, 1.0, 1.25, 2.0, 3.0, 5.5, 10.0, 60.0, 1024.0]
+VARIATES = {
+    "gamma_variate": (variates(jax.random.gamma), CONCENTRATIONS, lax.random_gamma_grad),
+    "log_gamma_variate": (variates(jax.random.loggamma), CONCENTRATIONS,
+                          lambda a, y: lax.random_gamma_grad(a, jnp.exp(y)) / jnp.exp(y)),
+}
 # JAX has no second derivative, or by parts there is none.
 ONCE = {"exp1", "expi", "gammainc_at_half", "gammaincc_by_a_at_1", "gammaincc_by_a_at_2", "gammainc_by_a"}
 # The error, in units in the last place, that the derivative of a long computation may have; 64 for the others.
-LOST = {"log_ndtr": 1e9, "gammainc": 1e3, "gammaincc": 1e3, "betainc": 1e3, "poch": 512, "truncated_normal": 512,
-        "gammaincc_by_a_at_1": 1e3, "gammaincc_by_a_at_2": 1e3, "gammainc_by_a": 1e3}
+LOST = {"log_ndtr": 4096, "gammainc": 1e3, "gammaincc": 1e3, "betainc": 1e3, "betainc_at_ends": 1e3,
+        "betainc_of_one": 1e3, "betainc_large": 1e5, "poch": 512, "truncated_normal": 512, "gammaincc_by_a_at_1": 1e3,
+        "gammaincc_by_a_at_2": 1e3, "gammainc_by_a": 1e3, "gamma_variate": 1e3, "log_gamma_variate": 1e3}
 NARROW = {"erf_inv", "lgamma", "digamma", "erfc", "gelu", "i0e", "i1e"}  # In bf16, too.
 
 
-def functions():
+def functions(wanted):
     cases = {}
 
     def add(name, f, points, first, second):
         for kind, dtype in TYPES.items():
-            if kind == "bf16" and name not in NARROW:
+            if kind == "bf16" and name not in NARROW or not wanted(name):
                 continue
             x = jnp.array(points, dtype)
-            wide = x if name == "truncated_normal" else x.astype(jnp.float64)
+            wide = x if f is truncated_normal or name in VARIATES else x.astype(jnp.float64)
             cases[f"{name}_{kind}"] = {
                 "program": exported(f, x), "type": kind, "x": numbers(x), "value": numbers(f(wide)),
                 "first": numbers(first(wide)), "lost": LOST.get(name, 64)}
@@ -143,6 +181,8 @@ def functions():
         add(name, f, points, slope, curve)
     for name, (f, points, first, second) in BY_HAND.items():
         add(name, f, points, first, second)
+    for name, (f, points, slope) in VARIATES.items():
+        add(name, f, points, lambda x, f=f, slope=slope: slope(x.astype(jnp.float64), f(x).astype(jnp.float64)), None)
     return cases
 
 
@@ -213,6 +253,7 @@ def on_axes(f):
 
 
 SQUARE, TALL, WIDE, BATCH, RIGHT = (3, 3), (4, 3), (2, 4), (2, 3, 3), (3, 2)
+GAMMA = jnp.array([0.125, 0.75, 1.0, 1.75, 4.0, 30.0])  # Concentrations.
 EYE = jnp.eye(3) + 0.25 * jnp.eye(3, k=1)  # Upper triangular: what reflections leave as it is.
 # Functions of matrices: f, which gives a number, and its arguments.
 MATRICES = {
@@ -276,12 +317,24 @@ MATRICES = {
         jnp.sin, jnp.cos, jnp.sinh, jnp.cosh, jnp.tan, jnp.tanh, jnp.exp, jnp.expm1, jnp.log1p, jnp.arcsin, jnp.arctan,
         jnp.arcsinh, jnp.arctanh, jnp.square)},
     "where_is_finite": (lambda a: weighted(jnp.sqrt(jnp.where(a > 0, a, 1.0))), ramp(*SQUARE)),
+    # Made of gamma variates.
+    "beta_variate": (lambda a, b: weighted(jax.random.beta(jax.random.key(7), a, b)), GAMMA, GAMMA[::-1] + 0.25),
+    "dirichlet_variate": (lambda a: weighted(jax.random.dirichlet(jax.random.key(7), a)), GAMMA),
+    "chisquare_variate": (lambda a: weighted(jax.random.chisquare(jax.random.key(7), a)), GAMMA),
+    "t_variate": (lambda a: weighted(jax.random.t(jax.random.key(7), a, GAMMA.shape)), GAMMA),
+    "f_variate": (lambda a, b: weighted(jax.random.f(jax.random.key(7), a, b)), GAMMA, GAMMA[::-1] + 0.25),
+    "generalized_normal_variate": (lambda p: weighted(jax.random.generalized_normal(jax.random.key(7), p, (4,))),
+                                   jnp.array(1.5)),
+    "gamma_of_keys": (lambda a: weighted(jax.vmap(jax.random.gamma)(jax.random.split(jax.random.key(7), 6), a)), GAMMA),
+    "gamma_in_a_scan": (lambda a: weighted(lax.map(lambda x: jax.random.gamma(jax.random.key(7), x), a)), GAMMA),
 }
 
 
-def matrices():
+def matrices(wanted):
     cases = {}
     for name, (f, *arguments) in MATRICES.items():
+        if not wanted(name):
+            continue
         every = tuple(range(len(arguments)))
         gradient = jax.grad(f, every)
         directions = [jnp.cos(jnp.arange(x.size, dtype=x.dtype)).reshape(x.shape) for x in arguments]
@@ -300,9 +353,12 @@ def matrices():
 
 def main():
     here = pathlib.Path(__file__).parent
+    wanted = (lambda name: name in sys.argv) if len(sys.argv) > 1 else lambda name: True
     for name, cases in (("functions", functions), ("matrices", matrices)):
-        text = json.dumps(cases(), separators=(",", ":")).replace('},"', '},\n"')
-        (here / f"{name}.json").write_text(text + "\n")
+        file = here / f"{name}.json"
+        kept = json.loads(file.read_text()) if len(sys.argv) > 1 else {}
+        text = json.dumps(kept | cases(wanted), separators=(",", ":")).replace('},"', '},\n"')
+        file.write_text(text + "\n")
 
 
 if __name__ == "__main__":

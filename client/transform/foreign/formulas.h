@@ -1,6 +1,7 @@
 // Recognizes formulas of a loaded program, in the form that JAX writes, whose term-by-term derivative is
 // wrong or has no second derivative at a tie or a zero: log(exp(x) + exp(y)) and what is made of it
-// (softplus, log_sigmoid), hypot, sinc, xlogy, gammaincc, and the sine and cosine of complex numbers.
+// (softplus, log_sigmoid), hypot, sinc, xlogy, gammaincc, gamma variates, log_ndtr, betainc, and the sine and
+// cosine of complex numbers.
 #pragma once
 
 #include <optional>

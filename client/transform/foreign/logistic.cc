@@ -1,5 +1,5 @@
 // Recognizes 1 / (1 + exp(-x)).
-#include "client/transform/functions/foreign_logistic.h"
+#include "client/transform/foreign/logistic.h"
 
 #include <algorithm>
 

@@ -5,13 +5,15 @@
 //
 // JAX repeats constants and broadcasts of them: softplus(x) = logaddexp(x, 0) has one 0 in the maximum and
 // another in the difference. Operands are therefore compared by what they compute.
-#include "client/transform/functions/foreign_formulas.h"
+#include "client/transform/foreign/formulas.h"
 
 #include <cmath>
 #include <numbers>
 #include <vector>
 
 #include "client/tensor/trace/trace_tables.h"
+#include "client/transform/foreign/distributions.h"
+#include "client/transform/foreign/patterns.h"
 #include "common/hlo/builder.h"
 #include "common/hlo/own_derivative.h"
 
@@ -20,74 +22,6 @@ namespace {
 
 using hlo::Instruction;
 using hlo::NodeId;
-
-// Returns true when both compute the same: one instruction, or the same opcodes of the same, a few
-// instructions deep.
-bool IsSame(const Instruction& a, const Instruction& b, int depth = 4) {
-  if (a.id() == b.id()) return true;
-  const size_t count = a.operands().size();
-  const bool alike = a.opcode() == b.opcode() && a.shape_id() == b.shape_id() &&
-                     a.attributes_id() == b.attributes_id() && count == b.operands().size();
-  const bool pure = a.opcode() == hlo::kConstant || hlo::HasTrait(a.opcode(), hlo::kElementwise) ||
-                    a.opcode() == hlo::kBroadcast || a.opcode() == hlo::kReshape;
-  if (!alike || !pure || depth == 0) return false;
-  for (size_t i = 0; i < count; ++i) {
-    if (!IsSame(a.operand(i), b.operand(i), depth - 1)) return false;
-  }
-  return true;
-}
-
-// Returns the number that all elements are, when it is written as a constant.
-std::optional<double> NumberOf(Instruction x) {
-  while (x.opcode() == hlo::kBroadcast || x.opcode() == hlo::kReshape || x.opcode() == hlo::kConvert) {
-    x = x.operand(0);
-  }
-  if (x.opcode() != hlo::kConstant || !hlo::IsFloat(x.shape().type)) return std::nullopt;
-  const hlo::Literal& literal = x.literal();
-  const int64_t count = literal.element_count();
-  if (count == 0) return std::nullopt;
-  const double first = hlo::ElementAsDouble(literal, 0);
-  for (int64_t i = 1; i < count; ++i) {
-    if (hlo::ElementAsDouble(literal, i) != first) return std::nullopt;
-  }
-  return first;
-}
-
-// Returns the operand at the end of a chain of unary instructions with these opcodes from `x` down, or
-// nullopt when the opcodes differ.
-std::optional<Instruction> Through(Instruction x, std::initializer_list<hlo::Opcode> opcodes) {
-  for (const hlo::Opcode opcode : opcodes) {
-    if (x.opcode() != opcode) return std::nullopt;
-    x = x.operand(0);
-  }
-  return x;
-}
-
-// A product of a number and another value; of 1 and the value itself for all other instructions.
-struct Multiple {
-  double factor;
-  Instruction of;
-};
-Multiple MultipleOf(const Instruction& x) {
-  if (x.opcode() == hlo::kMultiply) {
-    for (const size_t i : {size_t{0}, size_t{1}}) {
-      const std::optional<double> factor = NumberOf(x.operand(i));
-      if (factor.has_value()) return {*factor, x.operand(1 - i)};
-    }
-  }
-  return {1, x};
-}
-
-// Returns the result of the rule over a value that exists and what it is a function of.
-std::optional<NodeId> Ruled(hlo::Computation& to, std::string_view rule, NodeId value,
-                            const std::vector<NodeId>& of) {
-  hlo::Builder b(TraceTables::Get().callees(), to);
-  std::vector<hlo::Op> elements = {hlo::StopGradient({&b, value})};
-  for (const NodeId x : of) elements.push_back({&b, x});
-  const hlo::Op result = b.GetTupleElement(hlo::TupleWithRule(rule, elements, 1), 0);
-  if (!b.status().ok()) return std::nullopt;
-  return result.id;
-}
 
 // max(x, y) + log1p(exp(k * -|x - y|)) / k, where k is 1 or, with logaddexp2, log(2). x - 0 may be written x.
 std::optional<NodeId> AppendLogAddExp(hlo::Computation& to, const Instruction& add) {
@@ -106,15 +40,15 @@ std::optional<NodeId> AppendLogAddExp(hlo::Computation& to, const Instruction& a
     const bool subtracts = difference->opcode() == hlo::kSubtract;
     const auto is_difference = [&](const Instruction& a, const Instruction& b) {
       if (subtracts) return IsSame(difference->operand(0), a) && IsSame(difference->operand(1), b);
-      return IsSame(*difference, a) && NumberOf(b) == 0.0;
+      return IsSame(*difference, a) && ConstantNumber(b) == 0.0;
     };
     if (!is_difference(x, y) && !is_difference(y, x)) continue;
     std::vector<NodeId> of = {x.id(), y.id()};
     if (distance.of.id() != power->id()) {
-      const size_t number = NumberOf(power->operand(0)).has_value() ? 0 : 1;
+      const size_t number = ConstantNumber(power->operand(0)).has_value() ? 0 : 1;
       of.push_back(power->operands()[number]);
     }
-    return Ruled(to, "log_add_exp", add.id(), of);
+    return ValueWithRule(to, "log_add_exp", add.id(), of);
   }
   return std::nullopt;
 }
@@ -133,16 +67,16 @@ std::optional<NodeId> AppendHypot(hlo::Computation& to, const Instruction& multi
     if (larger.opcode() != hlo::kMaximum) continue;
     const std::optional<Instruction> sum = Through(multiply.operand(1 - i), {hlo::kSqrt});
     if (!sum.has_value() || sum->opcode() != hlo::kAdd) continue;
-    const size_t one = NumberOf(sum->operand(0)) == 1.0 ? 0 : 1;
+    const size_t one = ConstantNumber(sum->operand(0)) == 1.0 ? 0 : 1;
     const Instruction square = sum->operand(1 - one);
-    if (NumberOf(sum->operand(one)) != 1.0 || square.opcode() != hlo::kMultiply ||
+    if (ConstantNumber(sum->operand(one)) != 1.0 || square.opcode() != hlo::kMultiply ||
         !IsSame(square.operand(0), square.operand(1)) || square.operand(0).opcode() != hlo::kDivide) {
       continue;
     }
     const Instruction smaller = square.operand(0).operand(0), divisor = square.operand(0).operand(1);
     const bool by_larger =
         IsSame(divisor, larger) || (divisor.opcode() == hlo::kSelect && IsSame(divisor.operand(2), larger) &&
-                                    NumberOf(divisor.operand(1)) == 1.0);
+                                    ConstantNumber(divisor.operand(1)) == 1.0);
     if (!by_larger || smaller.opcode() != hlo::kMinimum || !IsSame(smaller.operand(0), larger.operand(0)) ||
         !IsSame(smaller.operand(1), larger.operand(1))) {
       continue;
@@ -156,18 +90,9 @@ std::optional<NodeId> AppendHypot(hlo::Computation& to, const Instruction& multi
       const bool wide = size.opcode() == hlo::kBroadcast;
       of.push_back(wide ? to.Append(hlo::kBroadcast, size.shape_id(), size.attributes_id(), {x}) : x);
     }
-    return Ruled(to, "hypot", value, of);
+    return ValueWithRule(to, "hypot", value, of);
   }
   return std::nullopt;
-}
-
-// Returns x when `pred` compares x with 0 in this way.
-std::optional<Instruction> ComparedWithZero(const Instruction& pred, hlo::ComparisonDirection direction) {
-  if (pred.opcode() != hlo::kCompare || pred.attributes<hlo::CompareAttributes>().direction != direction ||
-      NumberOf(pred.operand(1)) != 0.0) {
-    return std::nullopt;
-  }
-  return pred.operand(0);
 }
 
 // Returns true when x is sin(zero) or -sin(zero).
@@ -181,12 +106,13 @@ bool IsSineOf(Instruction x, const Instruction& zero) {
 std::optional<NodeId> AppendSine(hlo::Computation& to, const Instruction& select) {
   const Instruction chosen = select.operand(1), other = select.operand(2);
   if (chosen.opcode() != hlo::kComplex || other.opcode() != hlo::kComplex) return std::nullopt;
-  const std::optional<Instruction> zero = ComparedWithZero(select.operand(0), hlo::ComparisonDirection::kEq);
+  const std::optional<Instruction> zero = ComparedWith(0, select.operand(0), hlo::ComparisonDirection::kEq);
   if (!zero.has_value()) return std::nullopt;
   for (const size_t part : {size_t{0}, size_t{1}}) {
     const Instruction a = other.operand(part);
-    if (NumberOf(chosen.operand(part)) != 0.0 || !IsSame(chosen.operand(1 - part), other.operand(1 - part)) ||
-        a.opcode() != hlo::kMultiply || !(IsSineOf(a.operand(0), *zero) || IsSineOf(a.operand(1), *zero))) {
+    if (ConstantNumber(chosen.operand(part)) != 0.0 ||
+        !IsSame(chosen.operand(1 - part), other.operand(1 - part)) || a.opcode() != hlo::kMultiply ||
+        !(IsSineOf(a.operand(0), *zero) || IsSineOf(a.operand(1), *zero))) {
       continue;
     }
     const NodeId pred = select.operands()[0], zeros = chosen.operands()[part];
@@ -195,7 +121,7 @@ std::optional<NodeId> AppendSine(hlo::Computation& to, const Instruction& select
     hlo::Builder b(TraceTables::Get().callees(), to);
     const hlo::Op value = b.Select({&b, pred}, {&b, zeros}, {&b, a.id()});
     if (!b.status().ok()) return std::nullopt;
-    const std::optional<NodeId> ruled = Ruled(to, "same_as", value.id, {a.id()});
+    const std::optional<NodeId> ruled = ValueWithRule(to, "same_as", value.id, {a.id()});
     if (!ruled.has_value()) return std::nullopt;
     const hlo::Op parts[] = {{&b, part == 0 ? *ruled : kept}, {&b, part == 0 ? kept : *ruled}};
     return b.Binary(hlo::kComplex, parts[0], parts[1]).id;
@@ -207,29 +133,29 @@ std::optional<NodeId> AppendSine(hlo::Computation& to, const Instruction& select
 // log1p. Without y: the entropy x * log(x) has no slope at 0.
 std::optional<NodeId> AppendXlogy(hlo::Computation& to, const Instruction& select) {
   const Instruction product = select.operand(1);
-  if (product.opcode() != hlo::kMultiply || NumberOf(select.operand(2)) != 0.0) return std::nullopt;
+  if (product.opcode() != hlo::kMultiply || ConstantNumber(select.operand(2)) != 0.0) return std::nullopt;
   Instruction pred = select.operand(0);
   if (pred.opcode() == hlo::kOr) pred = pred.operand(0);
-  const std::optional<Instruction> x = ComparedWithZero(pred, hlo::ComparisonDirection::kNe);
+  const std::optional<Instruction> x = ComparedWith(0, pred, hlo::ComparisonDirection::kNe);
   Instruction log = product.operand(1);
   if (log.opcode() == hlo::kBroadcast) log = log.operand(0);
   if (!x.has_value() || !IsSame(*x, product.operand(0))) return std::nullopt;
   if (log.opcode() != hlo::kLog && log.opcode() != hlo::kLogPlusOne) return std::nullopt;
   if (log.opcode() == hlo::kLog && IsSame(log.operand(0), *x)) return std::nullopt;
-  return Ruled(to, "same_as", select.id(), {product.id()});
+  return ValueWithRule(to, "same_as", select.id(), {product.id()});
 }
 
 // select(x == 0, x * 0 + 1, sin(v) / v), where v is x times a number, or 1 where x is 0.
 std::optional<NodeId> AppendSinc(hlo::Computation& to, const Instruction& select) {
   const Instruction quotient = select.operand(2);
   if (quotient.opcode() != hlo::kDivide || quotient.operand(0).opcode() != hlo::kSine) return std::nullopt;
-  const std::optional<Instruction> x = ComparedWithZero(select.operand(0), hlo::ComparisonDirection::kEq);
+  const std::optional<Instruction> x = ComparedWith(0, select.operand(0), hlo::ComparisonDirection::kEq);
   const Instruction safe = quotient.operand(1);
   if (!x.has_value() || !IsSame(quotient.operand(0).operand(0), safe) || safe.opcode() != hlo::kSelect ||
       !IsSame(safe.operand(0), select.operand(0)) || !IsSame(MultipleOf(safe.operand(2)).of, *x)) {
     return std::nullopt;
   }
-  return Ruled(to, "spherical_bessel_j0", select.id(), {safe.operands()[2]});
+  return ValueWithRule(to, "spherical_bessel_j0", select.id(), {safe.operands()[2]});
 }
 
 // The test by which the continued fraction of gammaincc(a, x) goes on: its relative change, or 1 where it is
@@ -239,7 +165,7 @@ std::optional<NodeId> AppendSinc(hlo::Computation& to, const Instruction& select
 std::optional<NodeId> AppendConvergence(hlo::Computation& to, const Instruction& compare) {
   const Instruction change = compare.operand(0);
   if (compare.attributes<hlo::CompareAttributes>().direction != hlo::ComparisonDirection::kGt ||
-      change.opcode() != hlo::kSelect || NumberOf(change.operand(2)) != 1.0) {
+      change.opcode() != hlo::kSelect || ConstantNumber(change.operand(2)) != 1.0) {
     return std::nullopt;
   }
   const std::optional<Instruction> quotient = Through(change.operand(1), {hlo::kAbs});
@@ -273,11 +199,20 @@ std::optional<NodeId> AppendFormula(hlo::Computation& to, NodeId node) {
   if (last.opcode() == hlo::kSelect && hlo::IsComplex(type)) return AppendSine(to, last);
   if (!hlo::IsFloat(type)) return std::nullopt;
   switch (last.opcode()) {
-    case hlo::kAdd: return AppendLogAddExp(to, last);
-    case hlo::kMultiply: return AppendHypot(to, last);
+    case hlo::kAdd: {
+      const std::optional<NodeId> sum = AppendLogAddExp(to, last);
+      return sum.has_value() ? sum : AppendLogGammaVariate(to, last);
+    }
+    case hlo::kMultiply: {
+      const std::optional<NodeId> product = AppendHypot(to, last);
+      return product.has_value() ? product : AppendGammaVariate(to, last);
+    }
     case hlo::kSelect: {
-      const std::optional<NodeId> product = AppendXlogy(to, last);
-      return product.has_value() ? product : AppendSinc(to, last);
+      for (const auto append : {AppendXlogy, AppendSinc, AppendLogNdtr, AppendBetainc}) {
+        const std::optional<NodeId> ruled = append(to, last);
+        if (ruled.has_value()) return ruled;
+      }
+      return std::nullopt;
     }
     default: return std::nullopt;
   }
