@@ -433,14 +433,14 @@ TEST_F(Launches, LongLaunchesOfOneClientDoNotKeepThoseOfAnotherOut) {
   const Executable forever = Must(greedy.CompileText(ForeverProgram(2)));
   std::vector<Execution> launches;
   for (int i = 0; i < 6; ++i) {
-    launches.push_back(Must(forever.Start(Scalars(greedy, of_greedy),
-                                          {.deadline = absl::Milliseconds(500), .devices = of_greedy})));
+    launches.push_back(Must(
+        forever.Start(Scalars(greedy, of_greedy), {.deadline = absl::Seconds(2), .devices = of_greedy})));
   }
   EXPECT_EQ(KindOf(launches[0].done.Await(kPatience)), ErrorKind::kDeadline);
   EXPECT_OK(run());
   EXPECT_FALSE(launches[4].done.Ready()) << "one may have been running, and another have been ready";
-  for (const Execution& launch : launches)
-    EXPECT_EQ(KindOf(launch.done.Await(kPatience)), ErrorKind::kDeadline);
+  for (const Execution& launch : launches) launch.Cancel();
+  for (const Execution& launch : launches) EXPECT_FALSE(launch.done.Await(kPatience).ok());
 }
 
 TEST_F(Launches, WhatDoesNotRunOverSeveralDaemonsIsRefusedWithASentence) {
