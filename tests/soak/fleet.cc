@@ -173,10 +173,11 @@ std::vector<std::string> Fleet::EndAll(absl::Duration timeout) {
   return AwaitAll(timeout);
 }
 
-std::map<std::string, int64_t> Fleet::ResidentBytesOfFirst() const {
+std::map<std::string, int64_t> Fleet::OwnMemoryOfFirst() const {
   std::map<std::string, int64_t> bytes;
   for (const Member& member : members_) {
-    if (member.number < kinds() && member.pid > 0) bytes["client " + member.kind] = ResidentBytes(member.pid);
+    if (member.number < kinds() && member.pid > 0)
+      bytes["client " + member.kind] = StatusBytes(member.pid, "RssAnon");
   }
   return bytes;
 }

@@ -40,8 +40,8 @@ class Fleet {
   std::vector<std::string> AwaitAll(absl::Duration timeout);
   // Sends SIGTERM and waits.
   std::vector<std::string> EndAll(absl::Duration timeout);
-  // Returns the resident memory of each kind's first client, which is never killed.
-  std::map<std::string, int64_t> ResidentBytesOfFirst() const;
+  // Returns the own memory of each kind's first client, which is never killed.
+  std::map<std::string, int64_t> OwnMemoryOfFirst() const;
   int killed() const { return killed_; }
 
  private:

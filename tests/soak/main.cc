@@ -121,10 +121,7 @@ class Soak {
       : options_(options),
         folder_(Expect(TemporaryFolder::Make("hlod-soak"))),
         cache_(folder_.path() + "/cache"),
-        daemon_(Expect(testing::Daemon::Start(
-            {.tcp = true,
-             .flags = {"--devices", "2", "--device-memory", "1GiB", "--compile-cache", cache_,
-                       "--compile-cache-bytes", "4MiB", "--log-level", "warn"}}))),
+        daemon_(Expect(testing::Daemon::Start({.tcp = true, .flags = DaemonFlags(cache_)}))),
         fleet_({daemon_.address(), daemon_.tcp_address(), folder_.path(), options.rate, JaxCommand(options)}),
         random_(options.seed) {}
 
@@ -148,6 +145,12 @@ class Soak {
   }
 
  private:
+  // Tables that a session may fill up to a limit are small, so that they are full soon, and what grows after
+  // that has no limit.
+  static std::vector<std::string> DaemonFlags(const std::string& cache) {
+    return {"--devices",       "2",   "--device-memory",       "1GiB", "--log-level",    "warn",
+            "--compile-cache", cache, "--compile-cache-bytes", "4MiB", "--reasons-kept", "1024"};
+  }
   static std::vector<std::string> JaxCommand(const Options& options) {
     if (options.jax.empty()) return {};
     const std::vector<std::string> variables = {"HLOD_PJRT_LIBRARY=" + options.jax[1],
@@ -209,7 +212,7 @@ class Soak {
 
   void Take(const Admin& admin, double seconds) {
     Quantities sample = SampleDaemon(daemon_, admin, cache_);
-    sample.merge(fleet_.ResidentBytesOfFirst());
+    sample.merge(fleet_.OwnMemoryOfFirst());
     for (const auto& [name, value] : sample) series_[name].push_back({seconds, static_cast<double>(value)});
   }
 

@@ -1,9 +1,8 @@
 // Reads /proc and the daemon's statistics.
 #include "tests/soak/samples.h"
 
-#include <unistd.h>
-
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -23,11 +22,12 @@ int64_t Entries(const fs::path& folder) {
 
 }  // namespace
 
-int64_t ResidentBytes(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/statm");
-  int64_t size = 0, resident = 0;
-  file >> size >> resident;
-  return resident * sysconf(_SC_PAGESIZE);
+int64_t StatusBytes(pid_t pid, const std::string& name) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(name + ":")) return std::atoll(line.c_str() + name.size() + 1) * 1024;
+  }
+  return 0;
 }
 
 int64_t FolderBytes(const std::string& folder) {
@@ -60,7 +60,8 @@ Quantities Held(const testing::Daemon& daemon, const Admin& admin) {
 
 Quantities SampleDaemon(const testing::Daemon& daemon, const Admin& admin, const std::string& cache) {
   Quantities sample = Held(daemon, admin);
-  sample["resident bytes"] = ResidentBytes(daemon.pid());
+  sample["own memory"] = StatusBytes(daemon.pid(), "RssAnon");
+  sample["shared memory"] = StatusBytes(daemon.pid(), "RssShmem");
   sample["cache on disk"] = FolderBytes(cache);
   sample["log"] = static_cast<int64_t>(daemon.log().size());
   return sample;

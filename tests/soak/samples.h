@@ -15,8 +15,10 @@ namespace hlod::soak {
 // Values by their names, such as "descriptors".
 using Quantities = std::map<std::string, int64_t>;
 
-// Returns the resident memory of a process; 0 when it has ended.
-int64_t ResidentBytes(pid_t pid);
+// Returns a line of /proc/PID/status in bytes, such as that of "RssAnon"; 0 when the process has ended.
+// RssAnon is its own memory; RssFile, that of programs and libraries, rises and falls with the machine's
+// needs.
+int64_t StatusBytes(pid_t pid, const std::string& name);
 // Returns the bytes of all files in a folder.
 int64_t FolderBytes(const std::string& folder);
 
