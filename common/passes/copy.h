@@ -47,6 +47,8 @@ class ComputationCopy {
   hlo::NodeId Clone(hlo::Instruction old, hlo::ShapeId shape) {
     return cloner_.Append(old, {.shape = shape});
   }
+  // Appends a copy over other new operands.
+  hlo::NodeId CloneOver(hlo::Instruction old, absl::Span<const hlo::NodeId> operands);
   // Appends another instruction in its place, with the same metadata.
   hlo::NodeId Replace(hlo::Instruction old, hlo::Opcode opcode, hlo::ShapeId shape,
                       const hlo::Attributes& attributes, absl::Span<const hlo::NodeId> operands);

@@ -26,6 +26,7 @@ std::unique_ptr<Module> Simplify(const Module& module, PassWatch* watch) {
     NodeId now = fixed ? SimplifyMovement(copy, instruction) : kUnchanged;
     if (fixed && now == kUnchanged) now = SimplifyArithmetic(copy, instruction);
     if (fixed && now == kUnchanged) now = SimplifyContraction(copy, instruction);
+    if (fixed && now == kUnchanged) now = SimplifyReduction(copy, instruction);
     return now == kUnchanged ? copy.Clone(instruction) : now;
   });
 }

@@ -13,12 +13,19 @@ hlo::NodeId SimplifyMovement(ComputationCopy& copy, hlo::Instruction instruction
 // Simplifies x*1, max(x, -inf), select(true, x, y), convert of convert.
 hlo::NodeId SimplifyArithmetic(ComputationCopy& copy, hlo::Instruction instruction);
 
-// Merges transposes into the dots that use or feed them, and simplifies reductions of one element.
+// Merges transposes into the dots that use or feed them.
 hlo::NodeId SimplifyContraction(ComputationCopy& copy, hlo::Instruction instruction);
+
+// Simplifies reductions of one element, and of arrays that were concatenated along a reduced dimension.
+hlo::NodeId SimplifyReduction(ComputationCopy& copy, hlo::Instruction instruction);
 
 // Returns the value of a scalar constant, or of a broadcast of one; nullopt for complex constants and other
 // instructions.
 std::optional<double> SplatValue(hlo::Instruction instruction);
+
+// Returns true for operations that may take their operands in any order, and grouped in any way up to
+// rounding.
+bool IsCommutative(hlo::Opcode opcode);
 
 inline constexpr hlo::NodeId kUnchanged = hlo::Computation::kNoNode;
 

@@ -10,6 +10,11 @@ namespace hlod::passes {
 
 using namespace hlo;
 
+bool IsCommutative(Opcode opcode) {
+  return opcode == kAdd || opcode == kMultiply || opcode == kMaximum || opcode == kMinimum ||
+         opcode == kAnd || opcode == kOr || opcode == kXor;
+}
+
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -37,11 +42,6 @@ bool IsRightNeutral(Opcode opcode, PrimitiveType type, double value) {
     case kShiftRightLogical: return value == 0;
     default: return false;
   }
-}
-
-bool IsCommutative(Opcode opcode) {
-  return opcode == kAdd || opcode == kMultiply || opcode == kMaximum || opcode == kMinimum ||
-         opcode == kAnd || opcode == kOr || opcode == kXor;
 }
 
 NodeId SimplifyBinary(const ComputationCopy& copy, Instruction instruction) {

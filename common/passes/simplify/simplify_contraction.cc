@@ -1,8 +1,6 @@
 // Simplifies around contractions. A dot accepts its operands' dimensions in any order, so it can absorb
-// transposes of its operands and of its result; a reduction of one element is that element.
+// transposes of its operands and of its result.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "common/passes/simplify/simplify.h"
 
@@ -77,47 +75,12 @@ NodeId SwapTransposedDot(ComputationCopy& copy, Instruction instruction) {
   return copy.Replace(instruction, kDot, instruction.shape_id(), swapped, operands);
 }
 
-// Returns true when `init` is an identity of the reducer, so that applying it any number of times changes no
-// result. HLO requires this of an init; here it is checked.
-bool IsIdentity(Opcode opcode, const Shape& scalar, double init) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const bool real = IsFloat(scalar.type), pred = scalar.type == kPred;
-  switch (opcode) {
-    case kAdd: return init == 0;
-    case kMultiply: return init == 1;
-    case kMaximum: return real ? init == -kInfinity : pred && init == 0;
-    case kMinimum: return real ? init == kInfinity : pred && init == 1;
-    case kAnd: return pred && init == 1;
-    case kOr: return init == 0;
-    default: return false;
-  }
-}
-
-// A reduction over dimensions of size 1, whose init is an identity, returns its input.
-NodeId ReduceOfOne(ComputationCopy& copy, Instruction instruction) {
-  if (instruction.operand_count() != 2) return kUnchanged;
-  const Shape& whole = instruction.operand(0).shape();
-  for (const int64_t d : instruction.dimensions()) {
-    if (whole.dims[d] != 1) return kUnchanged;
-  }
-  const Computation& reducer = copy.module().computation(instruction.called()[0]);
-  const Instruction root = reducer.root();
-  const bool plain =
-      reducer.size() == 3 && root.operand_count() == 2 && root.operands()[0] != root.operands()[1];
-  const std::optional<double> init = SplatValue(copy.operand(instruction, 1));
-  if (!plain || !init || !IsIdentity(root.opcode(), root.shape(), *init)) return kUnchanged;
-  const NodeId operand = copy.node(instruction.operands()[0]);
-  if (Compatible(whole, instruction.shape())) return operand;
-  return copy.Replace(instruction, kReshape, instruction.shape_id(), DimensionsAttributes{}, {operand});
-}
-
 }  // namespace
 
 NodeId SimplifyContraction(ComputationCopy& copy, Instruction instruction) {
   switch (instruction.opcode()) {
     case kDot: return AbsorbTransposes(copy, instruction);
     case kTranspose: return SwapTransposedDot(copy, instruction);
-    case kReduce: return ReduceOfOne(copy, instruction);
     default: return kUnchanged;
   }
 }

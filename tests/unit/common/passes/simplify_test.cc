@@ -220,6 +220,69 @@ TEST(Simplify, AReductionOfOneElementIsThatElement) {
   ExpectGolden(&SimplifyAndClean, add + entry("1"), add + entry("1"));
 }
 
+// Returns a module with a reducer `r` of one operation, the parameters x, y and w, the constant z and `rest`.
+std::string ReduceOfThree(const std::string& type, const std::string& operation, const std::string& init,
+                          const std::string& rest) {
+  const std::string scalar = type + "[] ";
+  return "r {\n a = " + scalar + "parameter(0)\n b = " + scalar + "parameter(1)\n ROOT s = " + scalar +
+         operation + "(a, b)\n}\nENTRY e {\n x = " + type + "[2,4] parameter(0)\n y = " + type +
+         "[2,4] parameter(1)\n w = " + type + "[2,4] parameter(2)\n z = " + scalar + "constant(" + init +
+         ")\n" + rest + "\n}\n";
+}
+
+TEST(Simplify, AReductionOfConcatenatedArraysCombinesThem) {
+  const std::string whole = " c = f32[6,4] concatenate(x, y, w), dimensions={0}\n";
+  // The init stays, whatever it is, and so do the other reduced dimensions.
+  for (const char* init : {"0", "3"}) {
+    ExpectGolden(&SimplifyAndClean,
+                 ReduceOfThree("f32", "add", init,
+                               whole + " ROOT q = f32[] reduce(c, z), dimensions={0,1}, to_apply=r"),
+                 ReduceOfThree("f32", "add", init,
+                               " d = f32[2,4] add(x, y)\n f = f32[2,4] add(d, w)\n"
+                               " ROOT q = f32[] reduce(f, z), dimensions={0,1}, to_apply=r"));
+  }
+  const auto stays = [](const std::string& module) { ExpectGolden(&SimplifyAndClean, module, module); };
+  // The other dimension keeps the arrays apart.
+  stays(
+      ReduceOfThree("f32", "add", "0", whole + " ROOT q = f32[6] reduce(c, z), dimensions={1}, to_apply=r"));
+  // No operation may be repeated in another order.
+  stays(ReduceOfThree("f32", "subtract", "0",
+                      whole + " ROOT q = f32[4] reduce(c, z), dimensions={0}, to_apply=r"));
+  // The concatenation exists anyway.
+  stays(ReduceOfThree("f32", "add", "0",
+                      whole + " q = f32[4] reduce(c, z), dimensions={0}, to_apply=r\n"
+                              " ROOT t = (f32[4], f32[6,4]) tuple(q, c)"));
+  stays(ReduceOfThree("f32", "add", "0",
+                      " v = f32[1,4] slice(x), slice={[0:1], [0:4]}\n c = f32[5,4] concatenate(x, y, v), "
+                      "dimensions={0}\n ROOT q = f32[4] reduce(c, z), dimensions={0}, to_apply=r"));
+}
+
+TEST(Simplify, ASumOfNarrowFloatsThatWereConcatenatedRoundsOnce) {
+  const std::string pieces =
+      " m = bf16[1,2,4] reshape(x)\n n = bf16[1,2,4] reshape(y)\n"
+      " c = bf16[2,2,4] concatenate(m, n), dimensions={0}\n";
+  ExpectGolden(&SimplifyAndClean,
+               ReduceOfThree("bf16", "add", "0",
+                             pieces + " ROOT q = bf16[2,4] reduce(c, z), dimensions={0}, to_apply=r"),
+               ReduceOfThree("bf16", "add", "0",
+                             " m = bf16[1,2,4] reshape(x)\n n = bf16[1,2,4] reshape(y)\n"
+                             " g = f32[1,2,4] convert(m)\n h = f32[1,2,4] convert(n)\n"
+                             " s = f32[1,2,4] add(g, h)\n t = bf16[1,2,4] convert(s)\n"
+                             " ROOT q = bf16[2,4] reduce(t, z), dimensions={0}, to_apply=r"));
+  // A part of the sum would be rounded before the rest is added.
+  const std::string stays = ReduceOfThree(
+      "bf16", "add", "0", pieces + " ROOT q = bf16[4] reduce(c, z), dimensions={0,1}, to_apply=r");
+  ExpectGolden(&SimplifyAndClean, stays, stays);
+  // An extreme is one of the values.
+  ExpectGolden(&SimplifyAndClean,
+               ReduceOfThree("bf16", "maximum", "-inf",
+                             pieces + " ROOT q = bf16[4] reduce(c, z), dimensions={0,1}, to_apply=r"),
+               ReduceOfThree("bf16", "maximum", "-inf",
+                             " m = bf16[1,2,4] reshape(x)\n n = bf16[1,2,4] reshape(y)\n"
+                             " s = bf16[1,2,4] maximum(m, n)\n"
+                             " ROOT q = bf16[4] reduce(s, z), dimensions={0,1}, to_apply=r"));
+}
+
 TEST(Simplify, LeavesDynamicDimensionsAlone) {
   ExpectStays("x = f32[<=4] parameter(0)\n ROOT s = f32[<=4] slice(x), slice={[0:4]}");
 }
