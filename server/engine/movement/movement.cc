@@ -8,6 +8,7 @@
 #include "common/hlo/bitcast.h"
 #include "server/engine/movement/movement_steps.h"
 #include "server/engine/run/parallel.h"
+#include "server/engine/tile/view.h"
 
 namespace hlod::engine {
 namespace {
@@ -31,7 +32,8 @@ class CopyStep final : public MovementStep {
   int64_t offset_;
 };
 
-// The operand's strides, in elements, in the order of the output's dimensions, and its first element.
+// The strides, in elements, of what the step reads, in the order of the output's dimensions, and the first
+// element.
 struct StridedView {
   hlo::Dims strides;
   int64_t start = 0;
@@ -40,8 +42,9 @@ struct StridedView {
 std::optional<StridedView> ViewOf(hlo::Instruction instruction) {
   const hlo::Shape& in = instruction.operand(0).shape();
   const hlo::Shape& out = instruction.shape();
-  const hlo::Dims in_strides = hlo::RowMajorStrides(in.dims);
-  StridedView view{hlo::Dims(out.dims.size(), 0), 0};
+  const StridedRead read = ReadOfOperand(instruction, 0);
+  const hlo::Dims& in_strides = read.strides;
+  StridedView view{hlo::Dims(out.dims.size(), 0), read.offset};
   switch (instruction.opcode()) {
     case hlo::kTranspose: {
       const hlo::Dims& permutation = instruction.dimensions();

@@ -5,6 +5,7 @@
 #include "common/base/arithmetic.h"
 #include "common/base/errors/status.h"
 #include "server/engine/movement/movement.h"
+#include "server/engine/tile/view.h"
 
 namespace hlod::engine {
 namespace {
@@ -81,24 +82,23 @@ void AddFrame(const hlo::Shape& out, const PadSpans& spans, std::vector<BoxesSte
   }
 }
 
-BoxesStep::Box KeptBox(const hlo::Shape& in, const hlo::Shape& out, const PadSpans& spans) {
-  const hlo::Dims in_strides = hlo::RowMajorStrides(in.dims), out_strides = hlo::RowMajorStrides(out.dims);
+BoxesStep::Box KeptBox(const StridedRead& in, const hlo::Shape& out, const PadSpans& spans) {
+  const hlo::Dims out_strides = hlo::RowMajorStrides(out.dims);
   const int width = Width(out);
   hlo::Dims sizes, steps;
-  int64_t src_offset = 0, dst_offset = 0;
+  int64_t src_offset = in.offset, dst_offset = 0;
   for (int64_t d = 0; d < out.rank(); ++d) {
     sizes.push_back(spans[d].count());
     steps.push_back(out_strides[d] * spans[d].step);
-    src_offset += spans[d].begin * in_strides[d];
+    src_offset += spans[d].begin * in.strides[d];
     dst_offset += spans[d].first * out_strides[d];
   }
-  return {0, src_offset * width, dst_offset * width, MakeCopyNd(sizes, in_strides, steps, width)};
+  return {0, src_offset * width, dst_offset * width, MakeCopyNd(sizes, in.strides, steps, width)};
 }
 
 }  // namespace
 
 MaybeStep MakePadStep(hlo::Instruction instruction) {
-  const hlo::Shape& in = instruction.operand(0).shape();
   const hlo::Shape& out = instruction.shape();
   const PadSpans spans = SpansOf(instruction);
   const bool empty = std::ranges::any_of(spans, [](const PadSpan& span) { return span.count() <= 0; });
@@ -110,7 +110,7 @@ MaybeStep MakePadStep(hlo::Instruction instruction) {
   } else {
     AddFrame(out, spans, boxes);
   }
-  if (!empty) boxes.push_back(KeptBox(in, out, spans));
+  if (!empty) boxes.push_back(KeptBox(ReadOfOperand(instruction, 0), out, spans));
   return std::make_unique<BoxesStep>(instruction, std::move(boxes));
 }
 
@@ -122,9 +122,11 @@ MaybeStep MakeConcatenateStep(hlo::Instruction instruction) {
   int64_t at = 0;
   for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
     const hlo::Shape& in = instruction.operand(i).shape();
-    CopyNd copy = MakeCopyNd(in.dims, hlo::RowMajorStrides(in.dims), out_strides, Width(out));
+    const StridedRead read = ReadOfOperand(instruction, i);
+    CopyNd copy = MakeCopyNd(in.dims, read.strides, out_strides, Width(out));
     if (copy.elements() > 0) {
-      boxes.push_back({static_cast<int>(i), 0, at * out_strides[dimension] * Width(out), std::move(copy)});
+      boxes.push_back({static_cast<int>(i), read.offset * Width(out),
+                       at * out_strides[dimension] * Width(out), std::move(copy)});
     }
     at += in.dims[dimension];
   }

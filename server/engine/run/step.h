@@ -87,8 +87,8 @@ class Step {
 
 // The result of a factory: a step, or null if it has none for this case (then the plan uses a reference
 // step). Each factory takes the instruction and its module. Inputs are the instruction's array operands in
-// order (tuple operands do not occur), outputs the array leaves of its result. Factories never fail on a
-// verified module.
+// order (tuple operands do not occur), or what StepReads names instead; outputs are the array leaves of its
+// result. Factories never fail on a verified module.
 using MaybeStep = std::unique_ptr<Step>;
 
 }  // namespace hlod::engine

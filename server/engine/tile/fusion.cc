@@ -49,7 +49,7 @@ std::vector<int32_t> GroupOfEach(const hlo::Computation& computation,
 template <typename Read>
 void WalkNeeded(const hlo::Computation& computation, const std::vector<bool>& live,
                 const std::vector<bool>& effects, const std::vector<FusionGroup>& groups,
-                const std::vector<int32_t>& group_of, const std::vector<bool>& arg_reduces, Read read) {
+                const std::vector<int32_t>& group_of, const StepReads& reads, Read read) {
   std::vector<bool> seen(computation.size() + groups.size(), false);
   std::vector<NodeId> work;
   const auto need = [&](NodeId id) {
@@ -70,9 +70,9 @@ void WalkNeeded(const hlo::Computation& computation, const std::vector<bool>& li
     if (group_of[id] >= 0) {
       for (NodeId input : groups[group_of[id]].inputs) need(input);
     } else {
-      const absl::Span<const NodeId> operands = computation[id].operands();
-      for (size_t k = 0; k < operands.size(); ++k) {
-        if (k != kPlacesOperand || !arg_reduces[id]) need(operands[k]);
+      const hlo::Instruction instruction = computation[id];
+      for (size_t k = 0; k < instruction.operand_count(); ++k) {
+        if (const NodeId value = reads.Of(instruction, k); value != hlo::Computation::kNoNode) need(value);
       }
     }
   }
@@ -125,12 +125,12 @@ absl::flat_hash_set<NodeId> AddLoneReduces(const hlo::Module& module, const hlo:
 class Partition {
  public:
   Partition(const hlo::Module& module, const hlo::Computation& computation, const std::vector<bool>& live,
-            const std::vector<bool>& effects, const std::vector<bool>& arg_reduces)
+            const std::vector<bool>& effects, const StepReads& reads)
       : module_(module),
         computation_(computation),
         live_(live),
         effects_(effects),
-        arg_reduces_(arg_reduces),
+        reads_(reads),
         level_(computation.size(), 0),
         fused_(computation.size(), false),
         group_(computation.size()),
@@ -235,7 +235,7 @@ class Partition {
     }
     // The outputs are the values that are read by a unit outside.
     std::vector<bool> is_output(computation_.size(), false);
-    WalkNeeded(computation_, live_, effects_, groups, group_of, arg_reduces_,
+    WalkNeeded(computation_, live_, effects_, groups, group_of, reads_,
                [&](NodeId id) { is_output[id] = true; });
     for (FusionGroup& group : groups) {
       for (NodeId id : group.nodes) {
@@ -251,7 +251,7 @@ class Partition {
   const hlo::Computation& computation_;
   const std::vector<bool>& live_;
   const std::vector<bool>& effects_;
-  const std::vector<bool>& arg_reduces_;
+  const StepReads& reads_;
   std::vector<int> level_;
   std::vector<bool> fused_;
   std::vector<NodeId> group_;                           // Union-find; the root of a set is its last node.
@@ -261,10 +261,19 @@ class Partition {
 
 }  // namespace
 
+StepReads::StepReads(const hlo::Module& module, const hlo::Computation& computation)
+    : arg_reduces_(FindArgReduces(module, computation)) {}
+
+NodeId StepReads::Of(hlo::Instruction instruction, size_t k) const {
+  if (arg_reduces_.empty()) return instruction.operands()[k];
+  if (k == kPlacesOperand && arg_reduces_[instruction.id()]) return hlo::Computation::kNoNode;
+  return ReadsView(instruction, k) ? ReadOfOperand(instruction, k).base : instruction.operands()[k];
+}
+
 std::vector<FusionGroup> PlanFusion(const hlo::Module& module, const hlo::Computation& computation,
-                                    const std::vector<bool>& live, const std::vector<bool>& effects) {
-  const std::vector<bool> arg_reduces = FindArgReduces(module, computation);
-  std::vector<FusionGroup> groups = Partition(module, computation, live, effects, arg_reduces).Run();
+                                    const std::vector<bool>& live, const std::vector<bool>& effects,
+                                    const StepReads& reads) {
+  std::vector<FusionGroup> groups = Partition(module, computation, live, effects, reads).Run();
   const absl::flat_hash_set<NodeId> lone = AddLoneReduces(module, computation, live, groups);
   const bool chained = ChainRows(module, computation, groups);
   std::erase_if(groups, [&](const FusionGroup& group) {
@@ -273,7 +282,7 @@ std::vector<FusionGroup> PlanFusion(const hlo::Module& module, const hlo::Comput
   if (!chained) return groups;
   // The outputs of a chain are the values that are read outside of all its groups.
   std::vector<bool> is_output(computation.size(), false);
-  WalkNeeded(computation, live, effects, groups, GroupOfEach(computation, groups), arg_reduces,
+  WalkNeeded(computation, live, effects, groups, GroupOfEach(computation, groups), reads,
              [&](NodeId id) { is_output[id] = true; });
   for (FusionGroup& group : groups) {
     for (NodeId id : group.nodes) {
@@ -285,10 +294,10 @@ std::vector<FusionGroup> PlanFusion(const hlo::Module& module, const hlo::Comput
 
 std::vector<bool> NeededNodes(const hlo::Computation& computation, const std::vector<bool>& live,
                               const std::vector<bool>& effects, const std::vector<FusionGroup>& groups,
-                              const std::vector<bool>& arg_reduces) {
+                              const StepReads& reads) {
   const std::vector<int32_t> group_of = GroupOfEach(computation, groups);
   std::vector<bool> needed(computation.size(), false);
-  WalkNeeded(computation, live, effects, groups, group_of, arg_reduces, [&](NodeId id) {
+  WalkNeeded(computation, live, effects, groups, group_of, reads, [&](NodeId id) {
     needed[id] = true;
     if (group_of[id] < 0) return;
     for (NodeId node : groups[group_of[id]].nodes) needed[node] = true;

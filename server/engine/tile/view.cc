@@ -13,11 +13,6 @@
 namespace hlod::engine {
 namespace {
 
-struct Strided {
-  hlo::Dims strides;  // One per dimension of the node's shape.
-  int64_t offset = 0;
-};
-
 // Returns the strides after a reshape, or nullopt: each new dimension must be within one old dimension, or
 // cover several adjacent ones.
 std::optional<hlo::Dims> ReshapeStrides(absl::Span<const int64_t> from, const hlo::Dims& strides,
@@ -49,10 +44,12 @@ std::optional<hlo::Dims> ReshapeStrides(absl::Span<const int64_t> from, const hl
 }
 
 // Returns the strides after one operation, or nullopt when its result is not a view of its operand.
-std::optional<Strided> Apply(hlo::Instruction instruction, const Strided& operand) {
+std::optional<StridedRead> Apply(hlo::Instruction instruction, const StridedRead& operand) {
   const hlo::Shape& from = instruction.operand(0).shape();
   const hlo::Shape& to = instruction.shape();
-  Strided result;
+  StridedRead result;
+  result.base = operand.base;
+  result.is_iota = operand.is_iota;
   result.offset = operand.offset;
   switch (instruction.opcode()) {
     case hlo::kCopy: result.strides = operand.strides; return result;
@@ -73,7 +70,7 @@ std::optional<Strided> Apply(hlo::Instruction instruction, const Strided& operan
       result.strides = operand.strides;
       for (size_t d = 0; d < to.dims.size(); ++d) {
         result.offset += slice.start[d] * operand.strides[d];
-        result.strides[d] *= slice.stride[d];
+        if (!slice.stride.empty()) result.strides[d] *= slice.stride[d];
       }
       return result;
     }
@@ -88,7 +85,63 @@ std::optional<Strided> Apply(hlo::Instruction instruction, const Strided& operan
   }
 }
 
+// Looks through at most `depth_max` instructions.
+StridedRead ResolveStrides(const hlo::Computation& computation, hlo::NodeId node, size_t depth_max) {
+  std::vector<hlo::NodeId> chain;  // The chain from the node inwards.
+  hlo::NodeId base = node;
+  while (IsViewOpcode(computation[base].opcode()) && computation[base].opcode() != hlo::kIota &&
+         chain.size() < depth_max) {
+    chain.push_back(base);
+    base = computation[base].operands()[0];
+  }
+  StridedRead read;
+  const auto start_at = [&](hlo::NodeId at) {
+    const hlo::Shape& shape = computation[at].shape();
+    read.base = at;
+    read.is_iota = computation[at].opcode() == hlo::kIota;
+    read.offset = 0;
+    if (read.is_iota) {
+      read.strides.assign(shape.dims.size(), 0);
+      read.strides[computation[at].dimensions()[0]] = 1;
+    } else {
+      read.strides = hlo::RowMajorStrides(shape.dims);
+    }
+  };
+  start_at(base);
+  for (size_t i = chain.size(); i-- > 0;) {
+    if (std::optional<StridedRead> next = Apply(computation[chain[i]], read)) read = *std::move(next);
+    else start_at(chain[i]);
+  }
+  return read;
+}
+
+// The length up to which a chain of views is looked through for each step that reads its end, which bounds
+// the time for a long chain of steps.
+constexpr size_t kStepViewsMax = 16;
+
 }  // namespace
+
+bool ReadsView(hlo::Instruction instruction, size_t k) {
+  if (!instruction.shape().IsArray() || !AllStatic(instruction)) return false;
+  switch (instruction.opcode()) {
+    case hlo::kSlice:
+    case hlo::kReverse:
+    case hlo::kTranspose:
+    case hlo::kPad: return k == 0;
+    case hlo::kConcatenate: return true;
+    default: return false;
+  }
+}
+
+StridedRead ReadOfOperand(hlo::Instruction instruction, size_t k) {
+  const hlo::NodeId operand = instruction.operands()[k];
+  if (ReadsView(instruction, k)) {
+    StridedRead read = ResolveStrides(instruction.computation(), operand, kStepViewsMax);
+    if (!read.is_iota) return read;  // An array that counts has no memory, unless a step of its own makes it.
+  }
+  return {.base = operand,
+          .strides = hlo::RowMajorStrides(instruction.operand(static_cast<uint32_t>(k)).shape().dims)};
+}
 
 bool IsViewOpcode(hlo::Opcode opcode) {
   switch (opcode) {
@@ -103,32 +156,11 @@ bool IsViewOpcode(hlo::Opcode opcode) {
 }
 
 View ResolveView(const hlo::Computation& computation, hlo::NodeId node, int64_t count) {
-  std::vector<hlo::NodeId> chain;  // The chain from the node inwards.
-  hlo::NodeId base = node;
-  while (IsViewOpcode(computation[base].opcode()) && computation[base].opcode() != hlo::kIota) {
-    chain.push_back(base);
-    base = computation[base].operands()[0];
-  }
+  const StridedRead read = ResolveStrides(computation, node, computation.size());
   View view;
-  Strided strided;
-  const auto start_at = [&](hlo::NodeId at) {
-    const hlo::Shape& shape = computation[at].shape();
-    view.base = at;
-    view.is_iota = computation[at].opcode() == hlo::kIota;
-    strided.offset = 0;
-    if (view.is_iota) {
-      strided.strides.assign(shape.dims.size(), 0);
-      strided.strides[computation[at].dimensions()[0]] = 1;
-    } else {
-      strided.strides = hlo::RowMajorStrides(shape.dims);
-    }
-  };
-  start_at(base);
-  for (size_t i = chain.size(); i-- > 0;) {
-    if (std::optional<Strided> next = Apply(computation[chain[i]], strided)) strided = *std::move(next);
-    else start_at(chain[i]);
-  }
-  view.offset = strided.offset;
+  view.base = read.base;
+  view.is_iota = read.is_iota;
+  view.offset = read.offset;
   const hlo::Shape& shape = computation[node].shape();
   view.count = Elements(shape);
   if (view.count == 1 && count > 1) {  // A scalar operand of a wider operation.
@@ -138,7 +170,7 @@ View ResolveView(const hlo::Computation& computation, hlo::NodeId node, int64_t 
   }
   for (size_t d = 0; d < shape.dims.size(); ++d) {
     if (shape.dims[d] == 1) continue;
-    const View::Dimension next{shape.dims[d], strided.strides[d]};
+    const View::Dimension next{shape.dims[d], read.strides[d]};
     if (!view.dims.empty() && view.dims.back().stride == next.size * next.stride) {
       view.dims.back() = {view.dims.back().size * next.size, next.stride};
     } else {

@@ -36,6 +36,21 @@ struct View {
 // broadcasts a scalar to that many elements.
 View ResolveView(const hlo::Computation& computation, hlo::NodeId node, int64_t count);
 
+// The place of an array's elements in another one's memory: element (i0, i1, ...) is element offset + i0 *
+// strides[0] + i1 * strides[1] + ... of `base`. With `is_iota` there is no memory: that number is the value.
+struct StridedRead {
+  hlo::NodeId base = 0;
+  bool is_iota = false;
+  int64_t offset = 0;
+  hlo::Dims strides;
+};
+
+// Returns true when the step of the instruction reads the array that operand k is a view of, so that the view
+// need not exist: those of slices, reversals, transposes, pads and concatenations do.
+bool ReadsView(hlo::Instruction instruction, size_t k);
+// Returns the place of what the step reads as operand k, by the operand's dimensions.
+StridedRead ReadOfOperand(hlo::Instruction instruction, size_t k);
+
 // Returns true when ResolveView looks through the opcode (if the shapes allow it).
 bool IsViewOpcode(hlo::Opcode opcode);
 

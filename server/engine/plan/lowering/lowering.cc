@@ -13,7 +13,6 @@
 #include "server/engine/plan/lowering/lowering_internal.h"
 #include "server/engine/plan/lowering/lowering_order.h"
 #include "server/engine/plan/lowering/lowering_steps.h"
-#include "server/engine/tile/reducer.h"
 
 namespace hlod::engine {
 
@@ -109,17 +108,15 @@ absl::StatusOr<const Schedule*> Lowering::ScheduleOf(const Computation& computat
       ++made->live_count;
       made->live_leaves += LeafCount(computation[id]);
     }
-    if (options_.reference_only) {
-      made->arg_reduces.resize(computation.size(), false);
-    } else {
-      made->groups = PlanFusion(*module_, computation, live, effects_);
-      made->arg_reduces = FindArgReduces(*module_, computation);
+    if (!options_.reference_only) {
+      made->reads = StepReads(*module_, computation);
+      made->groups = PlanFusion(*module_, computation, live, effects_, made->reads);
     }
     // Broadcasts and slices that are read only by fused steps are never computed.
     ASSIGN_OR_RETURN(
         made->units,
-        OrderUnits(computation, NeededNodes(computation, live, effects_, made->groups, made->arg_reduces),
-                   made->groups, made->arg_reduces));
+        OrderUnits(computation, NeededNodes(computation, live, effects_, made->groups, made->reads),
+                   made->groups, made->reads));
     schedule = std::move(made);
   }
   return schedule.get();
@@ -136,8 +133,8 @@ absl::StatusOr<ValueIds> Lowering::LowerComputation(const Computation& computati
   }
   // Counts the leaves that the computation's instructions will hold in the frame.
   RETURN_IF_ERROR(Spend(schedule->live_leaves));
-  Frame frame{computation,          std::vector<int32_t>(computation.size(), 0), {}, parameters, {}, loop,
-              schedule->arg_reduces};
+  Frame frame{computation,    std::vector<int32_t>(computation.size(), 0), {}, parameters, {}, loop,
+              schedule->reads};
   frame.leaves.reserve(computation.size());
   int32_t begin = 0;
   for (NodeId parameter : computation.parameters()) {

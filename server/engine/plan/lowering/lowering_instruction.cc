@@ -16,7 +16,6 @@
 #include "server/engine/plan/runnable.h"
 #include "server/engine/run/reference_step.h"
 #include "server/engine/tile/random.h"
-#include "server/engine/tile/reducer.h"
 
 namespace hlod::engine {
 
@@ -186,9 +185,10 @@ absl::Status Lowering::LowerStep(Frame& frame, Instruction instruction) {
   if (reference) step = MakeReferenceStep(module_, instruction, random_);
   absl::InlinedVector<ValueId, 3> inputs, outputs;
   for (size_t k = 0; k < instruction.operand_count(); ++k) {
-    // The first operand stands for positions that are not read, and may not exist.
-    const bool unread = k == kPlacesOperand && frame.arg_reduces[instruction.id()];
-    for (ValueId value : LeavesOf(frame, instruction.operands()[unread ? 0 : k])) inputs.push_back(value);
+    // The first operand stands for one that is not read, and may not exist.
+    const NodeId read = frame.reads.Of(instruction, k);
+    const bool unread = read == hlo::Computation::kNoNode;
+    for (ValueId value : LeavesOf(frame, unread ? instruction.operands()[0] : read)) inputs.push_back(value);
   }
   if (instruction.shape().IsTuple()) {
     for (const hlo::ShapeLeaf& leaf : hlo::Leaves(instruction.shape())) {

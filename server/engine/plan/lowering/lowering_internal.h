@@ -29,8 +29,7 @@ struct TupleLeaves {
 // The order in which a computation runs. It is made once and used at each call.
 struct Schedule {
   std::vector<FusionGroup> groups;
-  std::vector<bool>
-      arg_reduces;  // By node, true for the reductions whose step does not read their positions.
+  StepReads reads;
   std::vector<Unit> units;
   int64_t live_count = 0;   // The number of live instructions.
   int64_t live_leaves = 0;  // The number of their leaves.
@@ -52,7 +51,7 @@ class Lowering {
     absl::Span<const ValueId> parameters;  // The leaves that the computation was called with.
     std::vector<int32_t> parameter_begin;  // By parameter, the index of its first leaf in `parameters`.
     int32_t loop;
-    const std::vector<bool>& arg_reduces;  // The schedule's.
+    const StepReads& reads;  // The schedule's.
 
     void Define(hlo::NodeId node, absl::Span<const ValueId> values) {
       first[node] = static_cast<int32_t>(leaves.size());

@@ -6,7 +6,6 @@
 
 #include "common/base/errors/status.h"
 #include "common/hlo/analysis/effects.h"
-#include "server/engine/tile/reducer.h"
 
 namespace hlod::engine {
 
@@ -26,11 +25,10 @@ namespace {
 
 class Orderer {
  public:
-  Orderer(const hlo::Computation& computation, const std::vector<FusionGroup>& groups,
-          const std::vector<bool>& arg_reduces)
+  Orderer(const hlo::Computation& computation, const std::vector<FusionGroup>& groups, const StepReads& reads)
       : computation_(computation),
         groups_(groups),
-        arg_reduces_(arg_reduces),
+        reads_(reads),
         group_of_(computation.size(), -1),
         state_(computation.size() + groups.size(), kNew) {
     for (size_t g = 0; g < groups.size(); ++g) {
@@ -43,16 +41,15 @@ class Orderer {
     state_[Key(stack_.back().unit)] = kOpen;
     while (!stack_.empty()) {
       Frame& frame = stack_.back();
-      const absl::Span<const hlo::NodeId> reads = Reads(frame.unit);
-      if (frame.next == reads.size()) {
+      if (frame.next == ReadCount(frame.unit)) {
         state_[Key(frame.unit)] = kDone;
         order_.push_back(frame.unit);
         stack_.pop_back();
         continue;
       }
-      const size_t k = frame.next++;
-      if (k == kPlacesOperand && frame.unit.group < 0 && arg_reduces_[frame.unit.node]) continue;
-      const Unit read = UnitOf(reads[k]);
+      const hlo::NodeId value = ReadOf(frame.unit, frame.next++);
+      if (value == hlo::Computation::kNoNode) continue;
+      const Unit read = UnitOf(value);
       switch (state_[Key(read)]) {
         case kDone: break;
         case kOpen:
@@ -77,19 +74,22 @@ class Orderer {
   enum State : uint8_t { kNew, kOpen, kDone };
   struct Frame {
     Unit unit;
-    size_t next;  // An index into Reads(unit).
+    size_t next;  // The number of the next value that the unit reads.
   };
 
   Unit UnitOf(hlo::NodeId node) const { return {group_of_[node], node}; }
   size_t Key(const Unit& unit) const { return unit.group < 0 ? unit.node : computation_.size() + unit.group; }
-  absl::Span<const hlo::NodeId> Reads(const Unit& unit) const {
-    if (unit.group >= 0) return groups_[unit.group].inputs;
-    return computation_[unit.node].operands();
+  size_t ReadCount(const Unit& unit) const {
+    return unit.group >= 0 ? groups_[unit.group].inputs.size() : computation_[unit.node].operand_count();
+  }
+  // Returns kNoNode for an operand that is not read.
+  hlo::NodeId ReadOf(const Unit& unit, size_t k) const {
+    return unit.group >= 0 ? groups_[unit.group].inputs[k] : reads_.Of(computation_[unit.node], k);
   }
 
   const hlo::Computation& computation_;
   const std::vector<FusionGroup>& groups_;
-  const std::vector<bool>& arg_reduces_;
+  const StepReads& reads_;
   std::vector<int32_t> group_of_;
   std::vector<State> state_;
   std::vector<Frame> stack_;
@@ -100,9 +100,8 @@ class Orderer {
 
 absl::StatusOr<std::vector<Unit>> OrderUnits(const hlo::Computation& computation,
                                              const std::vector<bool>& live,
-                                             const std::vector<FusionGroup>& groups,
-                                             const std::vector<bool>& arg_reduces) {
-  Orderer orderer(computation, groups, arg_reduces);
+                                             const std::vector<FusionGroup>& groups, const StepReads& reads) {
+  Orderer orderer(computation, groups, reads);
   for (hlo::NodeId id = 0; id < computation.size(); ++id) {
     if (!live[id] || !orderer.IsLastOfUnit(id) || orderer.Done(id)) continue;
     RETURN_IF_ERROR(orderer.Visit(id));

@@ -22,11 +22,9 @@ struct Unit {
 
 // Returns the units of the live instructions. Each one comes after the units that it reads, and otherwise
 // they are ordered by the position of their last instruction, so that values live about as long as the
-// program's author intended. `arg_reduces` (FindArgReduces) do not read their positions. Returns INTERNAL
-// when a group depends on itself.
+// program's author intended. Returns INTERNAL when a group depends on itself.
 absl::StatusOr<std::vector<Unit>> OrderUnits(const hlo::Computation& computation,
                                              const std::vector<bool>& live,
-                                             const std::vector<FusionGroup>& groups,
-                                             const std::vector<bool>& arg_reduces);
+                                             const std::vector<FusionGroup>& groups, const StepReads& reads);
 
 }  // namespace hlod::engine

@@ -313,7 +313,7 @@ TEST(TileOps, ConversionsToWideIntegersAreExactAndSaturate) {
 
 std::vector<FusionGroup> Groups(const hlo::Module& module) {
   return PlanFusion(module, module.entry(), std::vector<bool>(module.entry().size(), true),
-                    hlo::FindSideEffects(module));
+                    hlo::FindSideEffects(module), StepReads(module, module.entry()));
 }
 
 TEST(Fusion, AChainOfElementwiseInstructionsIsOneGroupAndItsBiasIsNeverMade) {

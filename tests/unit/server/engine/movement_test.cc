@@ -1,10 +1,13 @@
 // Data movement: every opcode and element width through each inner kernel, compared with the evaluator to the
 // last bit.
+#include <memory>
 #include <string>
 
 #include "gtest/gtest.h"
 
 #include "common/hlo/literal.h"
+#include "common/hlo/text/text.h"
+#include "tests/unit/server/engine/plan_testing.h"
 #include "tests/unit/server/engine/step_testing.h"
 
 namespace hlod::engine {
@@ -133,6 +136,67 @@ TEST(Movement, Concatenates) {
     p1 = s8[1,4,2] parameter(1)
     ROOT r = s8[4,4,2] concatenate(p0, p1), dimensions={0}
   })");
+}
+// Expects the evaluator's values from a plan of `steps` steps.
+void ExpectSteps(const std::string& entry, int64_t steps) {
+  auto module = hlo::ParseModule("HloModule m\nENTRY e {\n" + entry + "\n}\n");
+  ASSERT_TRUE(module.ok()) << module.status() << entry;
+  const std::unique_ptr<Plan> plan = ExpectAgreesWithEvaluator(**module, 0, 0);
+  ASSERT_NE(plan, nullptr);
+  EXPECT_EQ(plan->stats().steps, steps) << plan->Dump();
+}
+TEST(Movement, ReadsThroughViews) {
+  // A roll of a reversed array, as JAX makes it.
+  ExpectSteps(
+      "x = f32[3,9,5] parameter(0)\n v = f32[3,9,5] reverse(x), dimensions={1}\n"
+      " a = f32[3,2,5] slice(v), slice={[0:3],[7:9],[0:5]}\n b = f32[3,7,5] slice(v), slice={[0:3],[0:7],[0:5]}\n"
+      " ROOT r = f32[3,9,5] concatenate(a, b), dimensions={1}",
+      1);
+  ExpectSteps(
+      "x = s8[7,6] parameter(0)\n s = s8[3,2] slice(x), slice={[1:7:2],[2:6:2]}\n"
+      " v = s8[3,2] reverse(s), dimensions={0,1}\n ROOT r = s8[2,3] transpose(v), dimensions={1,0}",
+      1);
+  ExpectSteps(
+      "x = bf16[4,6] parameter(0)\n z = bf16[] parameter(1)\n w = bf16[8,3] reshape(x)\n"
+      " s = bf16[4,3] slice(w), slice={[0:8:2],[0:3]}\n ROOT r = bf16[6,4] pad(s, z), padding=-1_3x1_0",
+      1);
+  ExpectSteps(
+      "x = f64[5] parameter(0)\n b = f64[3,5] broadcast(x), dimensions={1}\n y = f64[3,2] parameter(1)\n"
+      " s = f64[3,4] slice(b), slice={[0:3],[1:5]}\n ROOT r = f64[3,6] concatenate(y, s), dimensions={1}",
+      1);
+}
+TEST(Movement, ReadsViewsThatOtherStepsNeed) {
+  // A broadcast reads the array that it broadcasts.
+  ExpectSteps(
+      "x = u32[2,3] parameter(0)\n s = u32[2,1] slice(x), slice={[0:2],[1:2]}\n w = u32[2] reshape(s)\n"
+      " b = u32[2,4] broadcast(w), dimensions={0}\n ROOT t = (u32[2], u32[2,4]) tuple(w, b)",
+      2);
+  // The reversed array is a result, too.
+  ExpectSteps(
+      "x = f32[6] parameter(0)\n v = f32[6] reverse(x), dimensions={0}\n s = f32[4] slice(v), slice={[1:5]}\n"
+      " ROOT t = (f32[6], f32[4]) tuple(v, s)",
+      2);
+  // Numbers that count are made in memory, because no array holds them.
+  ExpectSteps(
+      "i = s32[20000] iota(), iota_dimension=0\n p = s32[2] parameter(0)\n s = s32[19998] slice(i), slice={[1:19999]}\n"
+      " ROOT r = s32[20000] concatenate(p, s), dimensions={0}",
+      3);
+  ExpectSteps(
+      "i = s32[150,200] iota(), iota_dimension=0\n ROOT r = s32[200,150] transpose(i), dimensions={1,0}", 2);
+  // The window of a reshape that is not a view of its operand.
+  ExpectSteps(
+      "x = f32[4,6] parameter(0)\n t = f32[6,4] transpose(x), dimensions={1,0}\n w = f32[3,8] reshape(t)\n"
+      " ROOT s = f32[3,5] slice(w), slice={[0:3],[2:7]}",
+      2);
+}
+TEST(Movement, ALongChainOfViewsIsCutIntoSteps) {
+  std::string entry = "x0 = f32[100] parameter(0)\n";
+  for (int i = 1; i <= 40; ++i) {
+    const std::string size = "f32[" + std::to_string(100 - i) + "]";
+    entry += (i == 40 ? " ROOT x" : " x") + std::to_string(i) + " = " + size + " slice(x" +
+             std::to_string(i - 1) + "), slice={[1:" + std::to_string(101 - i) + "]}\n";
+  }
+  ExpectSteps(entry, 3);
 }
 TEST(Movement, CountsAlongAnyDimension) {
   for (const std::string type : {"s32", "f32", "bf16", "u8", "c64", "f64", "s4"}) {

@@ -232,8 +232,9 @@ Prepared Prepare(const StopCase& c, int threads) {
   const hlo::Computation& entry = made.module->entry();
   const hlo::Instruction root = entry.root();
   if (c.made == Made::kByFusion) {
-    const std::vector<FusionGroup> groups = PlanFusion(
-        *made.module, entry, std::vector<bool>(entry.size(), true), hlo::FindSideEffects(*made.module));
+    const std::vector<FusionGroup> groups =
+        PlanFusion(*made.module, entry, std::vector<bool>(entry.size(), true),
+                   hlo::FindSideEffects(*made.module), StepReads(*made.module, entry));
     if (groups.size() != 1) return {};
     made.step = MakeFusedStep(*made.module, entry, groups[0], threads);
     for (hlo::NodeId id : groups[0].inputs) AppendLeaves(entry[id].shape(), made.inputs);
