@@ -32,15 +32,28 @@ struct Row {
   Vector<T> re, im;
 };
 
+// Loads and stores of vectors at any address. (With memcpy, GCC moves a vector in halves through the stack.)
+template <typename T>
+HLOD_FFT_INLINE Vector<T> LoadVector(const T* from) {
+  typedef T Loose __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));
+  return *reinterpret_cast<const Loose*>(from);
+}
+template <typename T>
+HLOD_FFT_INLINE void StoreVector(T* to, Vector<T> vector) {
+  typedef T Loose __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));
+  *reinterpret_cast<Loose*>(to) = vector;
+}
+
 template <typename T>
 HLOD_FFT_INLINE Row<T> Get(const T* tile, int64_t element) {
-  Row<T> row;
-  std::memcpy(&row, tile + element * 2 * kLanes<T>, sizeof(row));
-  return row;
+  const T* const at = tile + element * 2 * kLanes<T>;
+  return {LoadVector(at), LoadVector(at + kLanes<T>)};
 }
 template <typename T>
 HLOD_FFT_INLINE void Put(T* tile, int64_t element, const Row<T>& row) {
-  std::memcpy(tile + element * 2 * kLanes<T>, &row, sizeof(row));
+  T* const at = tile + element * 2 * kLanes<T>;
+  StoreVector(at, row.re);
+  StoreVector(at + kLanes<T>, row.im);
 }
 
 template <typename T>
@@ -117,20 +130,24 @@ template <typename T, int kRadix>
 HLOD_FFT_TARGET void RunPass(const Pass<T>& pass, const T* from, T* to) {
   const int64_t m = pass.m, stride = pass.stride;
   const auto butterfly = [&](int64_t p, int64_t q, Row<T>* x) HLOD_FFT_LAMBDA {
+#pragma GCC unroll 8
     for (int j = 0; j < kRadix; ++j) x[j] = Get(from, q + stride * (p + m * j));
     Butterfly<T, kRadix>(x);
   };
   Row<T> x[kRadix];
   for (int64_t q = 0; q < stride; ++q) {
     butterfly(0, q, x);
+#pragma GCC unroll 8
     for (int k = 0; k < kRadix; ++k) Put(to, q + stride * k, x[k]);
   }
   for (int64_t p = 1; p < m; ++p) {
     Complex<T> w[kRadix];
+#pragma GCC unroll 8
     for (int k = 1; k < kRadix; ++k) w[k] = pass.twiddles[p * (kRadix - 1) + k - 1];
     for (int64_t q = 0; q < stride; ++q) {
       butterfly(p, q, x);
       Put(to, q + stride * kRadix * p, x[0]);
+#pragma GCC unroll 8
       for (int k = 1; k < kRadix; ++k) Put(to, q + stride * (kRadix * p + k), Multiply(x[k], w[k]));
     }
   }
@@ -195,14 +212,18 @@ inline constexpr int64_t kBlock = 16;
 // Transposes a square of numbers, one vector per row.
 HLOD_FFT_INLINE void Transpose(Vector<float>* v) {
   Vector<float> a[8], b[8];
+#pragma GCC unroll 4
   for (int i = 0; i < 8; i += 2) {
     a[i] = __builtin_shufflevector(v[i], v[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
     a[i + 1] = __builtin_shufflevector(v[i], v[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
   }
-  for (int i : {0, 1, 4, 5}) {
+#pragma GCC unroll 4
+  for (int k = 0; k < 4; ++k) {
+    const int i = k + (k & 2);  // 0, 1, 4, 5.
     b[i] = __builtin_shufflevector(a[i], a[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
     b[i + 2] = __builtin_shufflevector(a[i], a[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
   }
+#pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
     v[i] = __builtin_shufflevector(b[i], b[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
     v[i + 4] = __builtin_shufflevector(b[i], b[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
@@ -264,7 +285,8 @@ HLOD_FFT_TARGET void Load(const TileMemory<T>& from, int64_t n, int lanes, T* ti
   } else if (from.lane_stride == 1) {
     for (; done < n; ++done) {
       Vector<T> pairs[2];
-      std::memcpy(pairs, from.data + 2 * done * from.element_stride, sizeof(pairs));
+      const T* const at = from.data + 2 * done * from.element_stride;
+      pairs[0] = LoadVector(at), pairs[1] = LoadVector(at + kLanes<T>);
       Row<T> row = Split(pairs[0], pairs[1]);
       Exchange(row, from.exchanged);
       Put(tile, done, row);
@@ -273,9 +295,10 @@ HLOD_FFT_TARGET void Load(const TileMemory<T>& from, int64_t n, int lanes, T* ti
     // A vector holds one element of a line per two numbers.
     for (; done + kLanes<T> / 2 <= n; done += kLanes<T> / 2) {
       Vector<T> v[kLanes<T>];
-      for (int l = 0; l < kLanes<T>; ++l)
-        std::memcpy(&v[l], from.data + 2 * (l * from.lane_stride + done), sizeof(v[l]));
+#pragma GCC unroll 8
+      for (int l = 0; l < kLanes<T>; ++l) v[l] = LoadVector(from.data + 2 * (l * from.lane_stride + done));
       Transpose(v);
+#pragma GCC unroll 4
       for (int e = 0; e < kLanes<T> / 2; ++e) {
         Row<T> row{v[2 * e], v[2 * e + 1]};
         Exchange(row, from.exchanged);
@@ -314,18 +337,21 @@ HLOD_FFT_TARGET void Store(const T* tile, int64_t n, int lanes, T scale, const T
   if (lanes == kLanes<T> && to.lane_stride == 1) {
     for (; done < n; ++done) {
       const Row<T> row = get(done), pairs = Join(row.re, row.im);
-      std::memcpy(to.data + 2 * done * to.element_stride, &pairs, sizeof(pairs));
+      T* const at = to.data + 2 * done * to.element_stride;
+      StoreVector(at, pairs.re);
+      StoreVector(at + kLanes<T>, pairs.im);
     }
   } else if (lanes == kLanes<T> && to.element_stride == 1) {
     for (; done + kLanes<T> / 2 <= n; done += kLanes<T> / 2) {
       Vector<T> v[kLanes<T>];
+#pragma GCC unroll 4
       for (int e = 0; e < kLanes<T> / 2; ++e) {
         const Row<T> row = get(done + e);
         v[2 * e] = row.re, v[2 * e + 1] = row.im;
       }
       Transpose(v);
-      for (int l = 0; l < kLanes<T>; ++l)
-        std::memcpy(to.data + 2 * (l * to.lane_stride + done), &v[l], sizeof(v[l]));
+#pragma GCC unroll 8
+      for (int l = 0; l < kLanes<T>; ++l) StoreVector(to.data + 2 * (l * to.lane_stride + done), v[l]);
     }
   }
   StoreEach(tile, done, n, lanes, scale, to);
