@@ -342,16 +342,25 @@ bool Emitter::EmitWhole() {
 
 // The units of one tile, from index_ to `whole_end`.
 bool Emitter::EmitTileLoop(const x86::Gp& whole_end) {
-  const asmjit::Label loop = cc_.newLabel();
+  const asmjit::Label block = cc_.newLabel(), loop = cc_.newLabel();
+  const x86::Gp block_end = cc_.newInt64();
   for (const auto& fold : folds_) fold->BeginTile();
+  cc_.bind(block);
+  cc_.lea(block_end, x86::ptr(index_, Folding::kBlock));
+  cc_.cmp(block_end, whole_end);
+  cc_.cmovg(block_end, whole_end);
+  for (const auto& fold : folds_) fold->BeginBlock();
   cc_.bind(loop);
   for (int vector = 0; vector * l_.count() < Folding::kUnit; ++vector) {
     FetchAhead(vector);
     if (!Body({}) || !Fold({}, static_cast<size_t>(vector))) return false;
     Advance();
   }
-  cc_.cmp(index_, whole_end);
+  cc_.cmp(index_, block_end);
   cc_.jl(loop);
+  for (const auto& fold : folds_) fold->EndBlock();
+  cc_.cmp(index_, whole_end);
+  cc_.jl(block);
   for (const auto& fold : folds_) fold->EndTile();
   return true;
 }

@@ -1,5 +1,6 @@
-// Sums and products of floats are combined in double, in sixteen lanes per tile that are joined in pairs, as by
-// tile/ops/ops_fold.h. The other folds do not depend on the order: one vector of accumulators for the whole row.
+// Sums and products of floats are combined in double, in sixteen lanes per tile that are joined in pairs, as
+// by tile/ops/ops_fold.h; sums of f32 in f32 first, block by block. The other folds do not depend on the
+// order: one vector of accumulators for the whole row.
 #include "server/engine/assemble/folds.h"
 
 #include <array>
@@ -15,7 +16,10 @@ namespace {
 class DoubleFolding final : public Folding {
  public:
   DoubleFolding(Lanes& lanes, FoldOp op, Carrier carrier)
-      : l_(lanes), sums_(op == FoldOp::kAdd), wide_(carrier == Carrier::kF64) {}
+      : l_(lanes),
+        sums_(op == FoldOp::kAdd),
+        wide_(carrier == Carrier::kF64),
+        in_blocks_(sums_ && carrier == Carrier::kF32) {}
 
   bool in_order() const override { return true; }
 
@@ -25,6 +29,7 @@ class DoubleFolding final : public Folding {
     l_.cc().vmovsd(total_, x86::ptr(accumulator_));
     const auto count = static_cast<size_t>(2 * kUnit / l_.count());
     for (size_t i = 0; i < count; ++i) lanes_.push_back(l_.NewNum(true));
+    for (size_t i = 0; in_blocks_ && i < count / 2; ++i) parts_.push_back(l_.NewNum(false));
     stack_ = l_.cc().newStack(128, 16);
   }
 
@@ -34,12 +39,19 @@ class DoubleFolding final : public Folding {
     for (const Num& lane : lanes_) l_.cc().emit(Inst::kIdVmovapd, lane.operand, neutral.operand);
   }
 
+  void BeginBlock() override {
+    if (!in_blocks_) return;
+    const Num neutral = l_.InRegister(l_.Float(-0.0, false));
+    for (const Num& part : parts_) l_.cc().emit(Inst::kIdVmovaps, part.operand, neutral.operand);
+  }
+  void EndBlock() override {
+    for (size_t vector = 0; vector < parts_.size(); ++vector) Add(Lane{.part = {parts_[vector]}}, vector);
+  }
+
   void Whole(const Lane& lane, size_t vector) override {
-    const std::array<Num, 2> parts = Doubles(lane);
-    for (size_t i = 0; i < 2; ++i) {
-      const Num& to = lanes_[2 * vector + i];
-      l_.cc().emit(Vector(), to.operand, to.operand, parts[i].operand);
-    }
+    if (!in_blocks_) return Add(lane, vector);
+    const Num& to = parts_[vector];
+    l_.cc().emit(Inst::kIdVaddps, to.operand, to.operand, l_.InRegister(lane.part[0]).operand);
   }
 
   void EndTile() override {
@@ -96,6 +108,15 @@ class DoubleFolding final : public Folding {
   uint32_t Vector() const { return sums_ ? Inst::kIdVaddpd : Inst::kIdVmulpd; }
   uint32_t Scalar() const { return sums_ ? Inst::kIdVaddsd : Inst::kIdVmulsd; }
 
+  // Combines a vector of a unit with the lanes.
+  void Add(const Lane& lane, size_t vector) {
+    const std::array<Num, 2> parts = Doubles(lane);
+    for (size_t i = 0; i < 2; ++i) {
+      const Num& to = lanes_[2 * vector + i];
+      l_.cc().emit(Vector(), to.operand, to.operand, parts[i].operand);
+    }
+  }
+
   std::array<Num, 2> Doubles(const Lane& lane) {
     if (wide_) return {l_.InRegister(lane.part[0]), l_.InRegister(lane.part[1])};
     x86::Compiler& cc = l_.cc();
@@ -113,10 +134,11 @@ class DoubleFolding final : public Folding {
   }
 
   Lanes& l_;
-  const bool sums_, wide_;
+  const bool sums_, wide_, in_blocks_;
   x86::Gp accumulator_;
   x86::Xmm total_;
   std::vector<Num> lanes_;
+  std::vector<Num> parts_;  // With in_blocks_, the sums in f32 of a block.
   x86::Mem stack_;
 };
 

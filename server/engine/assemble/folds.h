@@ -13,6 +13,8 @@ class Folding {
  public:
   // The number of elements that are combined side by side. Whole vectors come in units of this many elements.
   static constexpr int kUnit = 16;
+  // The number of elements of which a sum of f32 adds those of each lane in f32.
+  static constexpr int kBlock = 16 * kUnit;
 
   virtual ~Folding() = default;
   // Returns true if the result depends on the order, so that each tile of the row is folded by itself.
@@ -22,6 +24,9 @@ class Folding {
   // Starts, and ends, the whole units of a tile.
   virtual void BeginTile() {}
   virtual void EndTile() {}
+  // Starts, and ends, at most kBlock elements of these.
+  virtual void BeginBlock() {}
+  virtual void EndBlock() {}
   // Combines a whole vector, which has number `vector` within its unit.
   virtual void Whole(const Lane& lane, size_t vector) = 0;
   // Combines the elements within the extent, in their order.

@@ -1,6 +1,7 @@
 // Combines elements into accumulators. Included only by ops_impl.h, inside its namespace.
 
-// Sums and products of floats are computed in double, so that the result hardly depends on the order.
+// Sums and products of floats are combined in double, so that the result hardly depends on the order. A sum
+// of f32 first adds a few elements of each lane in f32, which takes half the time.
 template <typename F, typename T>
 using Accumulator =
     std::conditional_t<kIsFloat<T> && (std::is_same_v<F, Add> || std::is_same_v<F, Multiply>), double, T>;
@@ -8,6 +9,8 @@ using Accumulator =
 template <typename F, typename T>
 HLOD_TARGET void FoldAll(void* accumulator, const void* a, int n) {
   using A = Accumulator<F, T>;
+  // The elements of a lane that are combined in T.
+  constexpr int kUnits = std::is_same_v<F, Add> && std::is_same_v<T, float> ? 16 : 1;
   // Independent chains, so that the loop can be vectorised and does not wait for one addition after another.
   constexpr int kLanes = 16;
   const T* x = static_cast<const T*>(a);
@@ -15,10 +18,20 @@ HLOD_TARGET void FoldAll(void* accumulator, const void* a, int n) {
   int i = 0;
   if (n >= 2 * kLanes) {
     A lanes[kLanes];
-    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] = static_cast<A>(x[lane]);
-    for (i = kLanes; i + kLanes <= n; i += kLanes) {
+    T part[kLanes];
+    const auto add_up = [&]() HLOD_TARGET {
+      for (int lane = 0; lane < kLanes; ++lane) part[lane] = x[i + lane];
+      i += kLanes;
+      for (int unit = 1; unit < kUnits && i + kLanes <= n; ++unit, i += kLanes) {
+        for (int lane = 0; lane < kLanes; ++lane) part[lane] = F::Do(part[lane], x[i + lane], 0);
+      }
+    };
+    add_up();
+    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] = static_cast<A>(part[lane]);
+    while (i + kLanes <= n) {
+      add_up();
       for (int lane = 0; lane < kLanes; ++lane)
-        lanes[lane] = F::Do(lanes[lane], static_cast<A>(x[i + lane]), 0);
+        lanes[lane] = F::Do(lanes[lane], static_cast<A>(part[lane]), 0);
     }
     // Pairwise: four combinations in sequence instead of sixteen.
     for (int half = kLanes / 2; half > 0; half /= 2) {
