@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "common/hlo/module.h"
+#include "server/engine/run/cpu_dispatch.h"
 #include "server/engine/run/step.h"
 #include "server/engine/run/step_util.h"
 #include "server/engine/run/strided_index.h"
@@ -76,6 +78,21 @@ class WindowStarts {
     int64_t length = 0, position = 0, batching = 0;
   };
 
+  // Resolves dense indices into one dimension.
+  template <bool kClamped, typename T>
+  struct DenseStarts {
+    static HLOD_ALWAYS_INLINE void Run(const T* index, int64_t n, int64_t first, int64_t last, int64_t stride,
+                                       int64_t* starts) {
+      const T most = static_cast<T>(std::min<int64_t>(last, std::numeric_limits<T>::max()));
+#pragma omp simd
+      for (int64_t i = 0; i < n; ++i) {
+        const T at = index[i], inside = std::min(std::max(at, T{0}), most);
+        const int64_t start = first + static_cast<int64_t>(inside) * stride;
+        starts[i] = kClamped || at == inside ? start : -1;
+      }
+    }
+  };
+
   // Works run by run: within a run, index vectors and the offsets determined by b are at equal distances.
   template <bool kClamped, typename T>
   void ResolveOf(const std::byte* indices, int64_t begin, int64_t count, int64_t* starts) const {
@@ -98,6 +115,8 @@ class WindowStarts {
   void ResolveRun(const std::byte* vectors, int64_t first, int64_t n, const Component& c,
                   int64_t* starts) const {
     const auto* index = reinterpret_cast<const T*>(vectors + c.position);
+    if (runs_.position == 1 && runs_.batching == 0)
+      return RunBest<DenseStarts<kClamped, T>>(index, n, first, c.last, c.stride, starts);
     for (int64_t i = 0; i < n; ++i, index += runs_.position, first += runs_.batching) {
       const int64_t at = *index, inside = std::clamp<int64_t>(at, 0, c.last);
       starts[i] = kClamped || at == inside ? first + inside * c.stride : -1;

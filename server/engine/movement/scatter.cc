@@ -47,6 +47,7 @@ struct Combine {
 };
 
 constexpr int64_t kStartsAtOnce = 512;
+constexpr int64_t kAhead = 16;  // The distance at which the memory of a later point is prefetched.
 
 // Sets `kept` to the numbers of the starts in [low, high), and returns their count. Indices are random, so
 // that the processor would mispredict a branch for each.
@@ -80,6 +81,7 @@ struct RowsKernel {
     for (int64_t i = 0; i < count; ++i) {
       T* to = d + starts[kept[i]];
       const T* from = s + kept[i] * src_stride;
+      if (i + kAhead < count) __builtin_prefetch(d + starts[kept[i + kAhead]], 1);
       int64_t left = width;
       for (; left >= kPart; left -= kPart, to += kPart, from += kPart) {
 #pragma omp simd
@@ -127,8 +129,6 @@ HLOD_ALWAYS_INLINE typename Op::Element Extremum(typename Op::Element a, typenam
   }
   return Op::Store(Op::Apply(Op::Load(a), Op::Load(b)));
 }
-
-constexpr int64_t kAhead = 16;  // The distance at which the memory of a later point is prefetched.
 
 template <typename Op>
 void CombinePointsWith(std::byte* dst, const std::byte* src, const int64_t* starts, int64_t n,

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <type_traits>
 
+#include "server/engine/run/cpu_dispatch.h"
 #include "server/engine/run/small_floats.h"
 #include "server/engine/run/step_util.h"
 #include "server/engine/sort/sort.h"
@@ -16,10 +17,34 @@ namespace {
 constexpr int64_t kRadixMin = 512;  // The length below which a comparison sort is faster.
 constexpr int64_t kElementNs = 5;   // The time per element of a loop with random access to the line.
 
+// Makes the keys of dense numbers.
+template <typename T>
+struct DenseKeys {
+  static HLOD_ALWAYS_INLINE void Run(const T* elements, int64_t count, const SortKey* given, uint64_t flip,
+                                     uint64_t* keys) {
+    using Bits =
+        std::make_unsigned_t<std::conditional_t<std::is_same_v<T, float>, int32_t,
+                                                std::conditional_t<std::is_same_v<T, double>, int64_t, T>>>;
+    const SortKey key = *given;
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) {
+      auto bits = std::bit_cast<Bits>(elements[i]);
+      if constexpr (std::is_floating_point_v<T>) bits = FloatKey(bits, elements[i] != elements[i], key);
+      else if constexpr (std::is_signed_v<T>)
+        bits = static_cast<Bits>(bits ^ (Bits{1} << (sizeof(Bits) * 8 - 1)));
+      keys[i] = bits ^ flip;
+    }
+  }
+};
+
 template <typename T>
 void MakeKeys(const std::byte* elements, int64_t stride, int64_t count, const SortKey& key, uint64_t* keys) {
   constexpr int kBits = sizeof(T) * 8;
   const uint64_t flip = !key.descending ? 0 : kBits == 64 ? ~uint64_t{0} : (uint64_t{1} << (kBits % 64)) - 1;
+  if constexpr (std::is_arithmetic_v<T>) {
+    if (stride == sizeof(T))
+      return RunBest<DenseKeys<T>>(reinterpret_cast<const T*>(elements), count, &key, flip, keys);
+  }
   for (int64_t i = 0; i < count; ++i, elements += stride) {
     uint64_t k;
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || hlo::kIsSmallFloat<T>) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/base/system/cpu.h"
 #include "common/hlo/module.h"
 #include "server/engine/run/step.h"
 
@@ -38,13 +39,14 @@ std::optional<std::vector<SortKey>> RecogniseComparator(const hlo::Computation& 
 
 // Returns the bits of a float as an unsigned number in a key's ascending order.
 template <typename Bits>
-Bits FloatKey(Bits bits, bool is_nan, const SortKey& key) {
-  constexpr auto kSign = static_cast<Bits>(Bits{1} << (sizeof(Bits) * 8 - 1));
-  if (is_nan && key.nans != NanOrder::kBySign)
-    return key.nans == NanOrder::kHighest ? static_cast<Bits>(~Bits{0}) : Bits{0};
-  if (key.zeros_equal && static_cast<Bits>(bits << 1) == 0) bits = 0;
+HLOD_ALWAYS_INLINE Bits FloatKey(Bits bits, bool is_nan, const SortKey& key) {
+  constexpr int kShift = sizeof(Bits) * 8 - 1;
+  constexpr auto kSign = static_cast<Bits>(Bits{1} << kShift);
+  const Bits nan = key.nans == NanOrder::kHighest ? static_cast<Bits>(~Bits{0}) : Bits{0};
+  bits = key.zeros_equal && static_cast<Bits>(bits << 1) == 0 ? Bits{0} : bits;
   // In total order: negative numbers have all bits inverted, positive ones come above them.
-  return (bits & kSign) != 0 ? static_cast<Bits>(~bits) : static_cast<Bits>(bits | kSign);
+  const auto inverted = static_cast<Bits>((Bits{0} - (bits >> kShift)) | kSign);
+  return is_nan && key.nans != NanOrder::kBySign ? nan : static_cast<Bits>(bits ^ inverted);
 }
 
 // Computes unsigned numbers in the order of a key's elements. 64-bit types yield 64 bits, all others at most
