@@ -9,6 +9,8 @@ namespace hlod {
 inline constexpr std::string_view kAssembledStep = "assembled";
 // A loop over elements, whose program is interpreted tile by tile.
 inline constexpr std::string_view kInterpretedStep = "interpreted";
+// Such a loop whose program was machine code, which was slower in several runs and was given up.
+inline constexpr std::string_view kWithdrawnStep = "withdrawn";
 // A dot, convolution, sort, transform, factorization, reduction or window.
 inline constexpr std::string_view kLibraryStep = "library";
 // Moves data and computes nothing.
@@ -20,6 +22,6 @@ inline constexpr std::string_view kCopyStep = "copy";
 
 // All kinds, in the order in which they are listed.
 inline constexpr std::string_view kStepKinds[] = {
-    kAssembledStep, kInterpretedStep, kLibraryStep, kMovementStep, kReferenceStep, kCopyStep};
+    kAssembledStep, kInterpretedStep, kWithdrawnStep, kLibraryStep, kMovementStep, kReferenceStep, kCopyStep};
 
 }  // namespace hlod

@@ -25,9 +25,15 @@ bool IsAssembled(const Step& step) {
                                        [](const KernelSlot* slot) { return slot->kernel() != nullptr; });
 }
 
+bool IsWithdrawn(const Step& step) {
+  const absl::Span<KernelSlot* const> slots = step.kernel_slots();
+  return std::any_of(slots.begin(), slots.end(), [](const KernelSlot* slot) { return slot->withdrawn(); });
+}
+
 std::string_view KindName(const Step& step) {
   switch (step.kind()) {
-    case StepKind::kFused: return IsAssembled(step) ? kAssembledStep : kInterpretedStep;
+    case StepKind::kFused:
+      return IsAssembled(step) ? kAssembledStep : IsWithdrawn(step) ? kWithdrawnStep : kInterpretedStep;
     case StepKind::kLibrary: return kLibraryStep;
     case StepKind::kMovement: return kMovementStep;
     case StepKind::kReference: return kReferenceStep;
@@ -76,7 +82,11 @@ class Profiler {
   double Traffic(const Op& op) const {
     double bytes = 0;
     for (const ValueId input : op.inputs) bytes += BytesOf(input);
-    for (const ValueId output : op.outputs) bytes += BytesOf(output);
+    double written = 0;
+    for (const ValueId output : op.outputs) written += BytesOf(output);
+    // A movement reads parts of its inputs, but not more than it writes.
+    if (op.step->kind() == StepKind::kMovement && op.part_bytes < 0) bytes = std::min(bytes, written);
+    bytes += written;
     if (op.part_bytes < 0 || op.inputs.empty() || op.outputs.empty()) return bytes;
     const auto part = static_cast<double>(op.part_bytes);
     const bool in_place = assignment_.buffer[op.inputs[0]] == assignment_.buffer[op.outputs[0]];

@@ -38,6 +38,7 @@ class FusedStep final : public Step {
     if (fused_.reduces()) chunks_ = ReductionChunks(pattern_);
     if (fused_.slot() != nullptr) slots_.push_back(fused_.slot());
     if (!fused_.reduces() && fused_.slot() != nullptr) fused_.slot()->set_is_step();
+    trial_ = std::make_unique<KernelTrial>(slots_, count_);
     set_scratch_bytes(fused_.worker_bytes() * threads_ + (chunks_ > 1 ? PartialBytes() : 0));
     set_flops(static_cast<double>(count_) * static_cast<double>(group.nodes.size()));
     for (int o = 0; o < static_cast<int>(group.outputs.size()); ++o) {
@@ -53,11 +54,7 @@ class FusedStep final : public Step {
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
     const Job job{inputs, outputs, context, std::min(context.threads, threads_)};
-    if (!fused_.reduces()) return RunMap(job);
-    if (chunks_ > 1) RunChunks(job);
-    else if (pattern_.inner == 1) RunRows(job);
-    else RunColumns(job);
-    return StopCheck::VerdictAfter(count_, context.run);
+    return trial_->Measure([&] { return Run(job); });
   }
 
  private:
@@ -68,6 +65,14 @@ class FusedStep final : public Step {
     StepContext& context;
     int threads;
   };
+  absl::Status Run(const Job& job) const {
+    if (!fused_.reduces()) return RunMap(job);
+    if (chunks_ > 1) RunChunks(job);
+    else if (pattern_.inner == 1) RunRows(job);
+    else RunColumns(job);
+    return StopCheck::VerdictAfter(count_, job.context.run);
+  }
+
   FusedWorker WorkerOf(const Job& job, int worker) const {
     return {fused_, job.inputs, job.outputs, job.context.scratch + worker * fused_.worker_bytes()};
   }
@@ -191,6 +196,7 @@ class FusedStep final : public Step {
   const int64_t count_;
   const ReducePattern pattern_;
   std::vector<KernelSlot*> slots_;
+  std::unique_ptr<KernelTrial> trial_;
   int64_t chunks_ = 1;  // The chunks that the reduction of each item is split into.
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -48,6 +49,7 @@ class RowsStep final : public Step {
       worker += ScratchAlign(block_ * inner.row_bytes);
     }
     worker_bytes_ = worker;
+    trial_ = std::make_unique<KernelTrial>(slots_, rows_.count());
     set_scratch_bytes(worker_bytes_ * threads_);
     set_flops(static_cast<double>(rows_.count()) * static_cast<double>(group.nodes.size()));
     for (int o = 0; o < static_cast<int>(group.outputs.size()); ++o) {
@@ -62,6 +64,12 @@ class RowsStep final : public Step {
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
                    StepContext& context) const override {
+    return trial_->Measure([&] { return RunBlocks(inputs, outputs, context); });
+  }
+
+ private:
+  absl::Status RunBlocks(const std::byte* const* inputs, std::byte* const* outputs,
+                         StepContext& context) const {
     const int64_t blocks = (rows_.outer + block_ - 1) / block_;
     const int64_t block_work = block_ * rows_.reduced * static_cast<int64_t>(phases_.size());
     ParallelRanges(std::min(context.threads, threads_), blocks, rows_.count(),
@@ -225,6 +233,7 @@ class RowsStep final : public Step {
   std::deque<Phase> phases_;  // Not moved: kernels are installed in their programs.
   std::vector<Inner> inner_;
   std::vector<KernelSlot*> slots_;
+  std::unique_ptr<KernelTrial> trial_;
   size_t tables_ = 0;  // The pointers of all phases.
   int64_t block_ = 1;  // The rows of a block.
   int64_t worker_bytes_ = 0;

@@ -12,7 +12,8 @@ namespace hlod {
 struct StepProfile {
   int64_t index = 0;  // The step's position in the plan.
   // "assembled": a loop over elements that is machine code of its own. "interpreted": such a loop whose
-  // program is interpreted tile by tile, as all are at first. "library": dots, convolutions, sorts,
+  // program is interpreted tile by tile, as all are at first. "withdrawn": such a loop whose machine code was
+  // slower in several runs, so that it is interpreted again. "library": dots, convolutions, sorts,
   // transforms, factorizations, reductions and windows. "movement": moves data and computes nothing.
   // "reference": run by the evaluator, slowly. "copy": a value that a loop, a branch or the end of the
   // program copies.
