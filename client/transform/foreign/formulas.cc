@@ -190,7 +190,31 @@ std::optional<NodeId> AppendConvergence(hlo::Computation& to, const Instruction&
   return std::nullopt;
 }
 
+// Returns true for "relu", "relu.3" and "relu_3", as copies of the function relu are named.
+bool IsNamed(std::string_view name, std::string_view function) {
+  if (!name.starts_with(function)) return false;
+  name.remove_prefix(function.size());
+  if (name.empty()) return true;
+  const bool parted = name.front() == '.' || name.front() == '_';
+  return parted && name.find_first_not_of("0123456789", 1) == std::string_view::npos;
+}
+
 }  // namespace
+
+std::optional<NodeId> AppendRelu(hlo::Computation& to, NodeId root, std::string_view name) {
+  const bool six = IsNamed(name, "relu6");
+  if (!six && !IsNamed(name, "relu")) return std::nullopt;
+  Instruction x = to[root];
+  if (six) {
+    if (x.opcode() != hlo::kMinimum || ConstantNumber(x.operand(1)) != 6.0) return std::nullopt;
+    x = x.operand(0);
+  }
+  if (x.opcode() != hlo::kMaximum || ConstantNumber(x.operand(1)) != 0.0 ||
+      x.operand(0).opcode() != hlo::kParameter) {
+    return std::nullopt;
+  }
+  return ValueWithRule(to, six ? "relu6" : "relu", root, {x.operands()[0]});
+}
 
 std::optional<NodeId> AppendFormula(hlo::Computation& to, NodeId node) {
   const Instruction last = to[node];

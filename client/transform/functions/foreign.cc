@@ -87,7 +87,8 @@ class LoadedProgram {
         kept.frontend_attributes.insert(notes->frontend_attributes.begin(), notes->frontend_attributes.end());
         kept.sharding = notes->sharding;
       }
-      to.set_root(cloner.node(from.root_id()));
+      const NodeId root = cloner.node(from.root_id());
+      to.set_root(AppendRelu(to, root, from.name()).value_or(root));
       ids.push_back(is_entry ? 0 : TraceTables::Get().Callee(callee));
     }
     for (const auto& leaf : signature_.arguments) parameters_.push_back(leaf.shape);

@@ -233,6 +233,15 @@ Tangents LogAddExp(const TangentArgs& c) {
   return {sum};
 }
 
+// max(x, 0), or min(max(x, 0), 6), with the derivative 0 at the kinks.
+template <bool kSix>
+Tangents Relu(const TangentArgs& c) {
+  Lowering& l = c.l;
+  Op inside = CompareOps(l, c.x[1], 0, Order::kGt);
+  if (kSix) inside = l.b.Binary(hlo::kAnd, inside, CompareOps(l, c.x[1], 6, Order::kLt));
+  return {SelectOps(l, inside, c.t[1], N(l, c.t[1], 0))};
+}
+
 // A value with the derivative of its operand, from which it differs only where that has no value.
 Tangents SameAs(const TangentArgs& c) { return {c.t[1]}; }
 
@@ -351,6 +360,8 @@ const OwnRules& ElementwiseRules() {
       {"xlogy", Xlog<0>},
       {"xlog1py", Xlog<1>},
       {"log_add_exp", LogAddExp},
+      {"relu", Relu<false>},
+      {"relu6", Relu<true>},
       {"same_as", SameAs},
       {"binary_cross_entropy", BinaryCrossEntropy},
   };

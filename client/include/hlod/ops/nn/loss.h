@@ -94,12 +94,12 @@ Tensor CtcLoss(const Tensor& log_probabilities, const Tensor& targets,
                const std::vector<int64_t>& input_lengths, const std::vector<int64_t>& target_lengths,
                int64_t blank = 0, Reduction reduction = Reduction::kMean, bool zero_infinity = false,
                Caller caller = Caller::Here());
-// `x`: log probabilities [n, classes, ...] or [classes]; `target`: classes. Targets equal to ignore_index are
-// left out. Another value that is not a class throws when the target is on the host; on a device it is left
-// out.
+// `x`: log probabilities [n, classes, ...] or [classes]; `target`: classes of any integer type. Targets equal
+// to ignore_index are left out. Another value that is not a class throws when the target is on the host; on a
+// device it is left out, as by PyTorch/XLA: the mean of no target is NaN.
 Tensor NllLoss(const Tensor& x, const Tensor& target, const Tensor& weight = {}, int64_t ignore_index = -100,
                Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());
-// The cross entropy of logits; the target is classes, or probabilities with x's shape.
+// The cross entropy of logits; the target is classes, as for NllLoss, or probabilities with x's shape.
 Tensor CrossEntropy(const Tensor& x, const Tensor& target, const Tensor& weight = {},
                     int64_t ignore_index = -100, double label_smoothing = 0,
                     Reduction reduction = Reduction::kMean, Caller caller = Caller::Here());
