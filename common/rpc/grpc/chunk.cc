@@ -5,12 +5,12 @@
 
 #include <google/protobuf/io/coded_stream.h>
 
-#include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "common/base/errors/error.h"
 #include "common/base/errors/status.h"
+#include "common/rpc/grpc/slice_reader.h"
 
 namespace hlod::rpc {
 namespace {
@@ -19,52 +19,6 @@ using google::protobuf::io::CodedOutputStream;
 
 // Field tags of Chunk: number << 3 | wire type (2 length-delimited, 0 varint).
 constexpr uint32_t kTransferTag = 1 << 3 | 2, kCrcTag = 2 << 3 | 0, kDataTag = 3 << 3 | 2;
-
-// Reads across the slices of a byte buffer.
-class SliceReader {
- public:
-  explicit SliceReader(const std::vector<grpc::Slice>& slices) : slices_(slices) { Settle(); }
-
-  bool AtEnd() const { return slice_ == slices_.size(); }
-  size_t remaining() const {
-    size_t total = 0;
-    for (size_t i = slice_; i < slices_.size(); ++i) total += slices_[i].size();
-    return total - offset_;
-  }
-  bool Varint(uint64_t* value) {
-    *value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      if (AtEnd()) return false;
-      const uint8_t byte = slices_[slice_].begin()[offset_];
-      Advance(1);
-      *value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-      if ((byte & 0x80) == 0) return true;
-    }
-    return false;
-  }
-  // Returns the next run of at most `limit` contiguous bytes.
-  absl::Span<const std::byte> Next(size_t limit) {
-    const grpc::Slice& slice = slices_[slice_];
-    const size_t run = std::min(limit, slice.size() - offset_);
-    const auto* data = reinterpret_cast<const std::byte*>(slice.begin()) + offset_;
-    Advance(run);
-    return {data, run};
-  }
-
- private:
-  void Advance(size_t n) {
-    offset_ += n;
-    Settle();
-  }
-  void Settle() {
-    while (slice_ < slices_.size() && offset_ == slices_[slice_].size()) {
-      ++slice_;
-      offset_ = 0;
-    }
-  }
-  const std::vector<grpc::Slice>& slices_;
-  size_t slice_ = 0, offset_ = 0;
-};
 
 absl::Status Malformed() {
   return MakeError(ErrorKind::kViolation, "A bulk chunk is not a well-formed hlod.v1.Chunk.");
@@ -104,21 +58,18 @@ absl::StatusOr<ReceivedChunk> DecodeChunk(
   if (!buffer.Dump(&slices).ok()) return Malformed();
   SliceReader reader(slices);
   ReceivedChunk chunk;
-  while (!reader.AtEnd()) {
+  while (reader.left() > 0) {
     uint64_t tag, value;
     if (!reader.Varint(&tag) || !reader.Varint(&value)) return Malformed();
     if (tag == kCrcTag) {
       chunk.crc32c = static_cast<uint32_t>(value);
       continue;
     }
-    if ((tag != kTransferTag && tag != kDataTag) || value > reader.remaining()) return Malformed();
+    if ((tag != kTransferTag && tag != kDataTag) || value > reader.left()) return Malformed();
     if (tag == kTransferTag) {
       if (value > 1024) return Malformed();
       std::string bytes;
-      while (bytes.size() < value) {
-        const absl::Span<const std::byte> run = reader.Next(value - bytes.size());
-        bytes.append(reinterpret_cast<const char*>(run.data()), run.size());
-      }
+      reader.Append(value, bytes);
       if (!chunk.transfer.ParseFromString(bytes)) return Malformed();
       chunk.has_transfer = true;
       continue;
@@ -129,13 +80,13 @@ absl::StatusOr<ReceivedChunk> DecodeChunk(
       return InvalidArgument("A chunk has %d bytes where at most %d are expected.", value, target.size());
     }
     uint32_t crc = 0;
-    for (size_t done = 0; done < value;) {
-      const absl::Span<const std::byte> run = reader.Next(value - done);
-      std::memcpy(target.data() + done, run.data(), run.size());
+    std::byte* at = target.data();
+    reader.Take(value, [&](absl::Span<const std::byte> piece) {
+      std::memcpy(at, piece.data(), piece.size());
       // The checksum is computed from the stored bytes, so that it also covers the copy.
-      crc = Crc32c({target.data() + done, run.size()}, crc);
-      done += run.size();
-    }
+      crc = Crc32c({at, piece.size()}, crc);
+      at += piece.size();
+    });
     if (crc != chunk.crc32c) {
       return MakeError(ErrorKind::kCorrupt,
                        absl::StrFormat("A chunk of %d bytes has the checksum %08x; %08x was sent.", value,

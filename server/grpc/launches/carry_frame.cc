@@ -3,13 +3,13 @@
 
 #include <google/protobuf/io/coded_stream.h>
 
-#include <algorithm>
 #include <cstring>
 #include <string>
 
 #include "common/base/errors/error.h"
 #include "common/base/errors/status.h"
 #include "common/rpc/crc32c.h"
+#include "common/rpc/grpc/slice_reader.h"
 #include "server/grpc/launches/peer_channel.h"
 
 namespace hlod::grpc_server {
@@ -23,53 +23,6 @@ constexpr uint32_t kDataTag = v1::CarryFrame::kDataFieldNumber << 3 | 2;
 absl::Status Malformed() {
   return MakeError(ErrorKind::kViolation, "A message between daemons cannot be parsed.");
 }
-
-// Reads across the slices of a buffer.
-class Reader {
- public:
-  explicit Reader(const std::vector<grpc::Slice>& slices) : slices_(slices) {
-    for (const grpc::Slice& slice : slices) left_ += slice.size();
-    Settle();
-  }
-  size_t left() const { return left_; }
-  // Appends the bytes of the number to `raw`.
-  bool Varint(uint64_t* value, std::string* raw) {
-    *value = 0;
-    for (int shift = 0; shift < 64 && left_ > 0; shift += 7) {
-      const uint8_t byte = slices_[slice_].begin()[offset_];
-      raw->push_back(static_cast<char>(byte));
-      Advance(1);
-      *value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-      if ((byte & 0x80) == 0) return true;
-    }
-    return false;
-  }
-  // Takes `bytes` of the bytes that are left, piece by piece.
-  template <typename F>
-  void Take(size_t bytes, F each) {
-    while (bytes > 0) {
-      const size_t run = std::min(bytes, slices_[slice_].size() - offset_);
-      each(absl::MakeConstSpan(reinterpret_cast<const std::byte*>(slices_[slice_].begin()) + offset_, run));
-      Advance(run);
-      bytes -= run;
-    }
-  }
-
- private:
-  void Advance(size_t bytes) {
-    offset_ += bytes;
-    left_ -= bytes;
-    Settle();
-  }
-  void Settle() {
-    while (slice_ < slices_.size() && offset_ == slices_[slice_].size()) {
-      ++slice_;
-      offset_ = 0;
-    }
-  }
-  const std::vector<grpc::Slice>& slices_;
-  size_t slice_ = 0, offset_ = 0, left_ = 0;
-};
 
 }  // namespace
 
@@ -105,7 +58,7 @@ absl::StatusOr<ReceivedCarry> DecodeCarryFrame(grpc::ByteBuffer& buffer) {
   RETURN_IF_ERROR(CheckPeerMessage(buffer.Length()));
   ReceivedCarry received;
   if (!buffer.Dump(&received.slices).ok()) return Malformed();
-  Reader reader(received.slices);
+  rpc::SliceReader reader(received.slices);
   std::string fields;  // All but the data.
   while (reader.left() > 0) {
     uint64_t tag = 0, value = 0;
@@ -121,10 +74,7 @@ absl::StatusOr<ReceivedCarry> DecodeCarryFrame(grpc::ByteBuffer& buffer) {
       continue;
     }
     fields += raw;
-    if (!has_length) continue;
-    reader.Take(value, [&](absl::Span<const std::byte> piece) {
-      fields.append(reinterpret_cast<const char*>(piece.data()), piece.size());
-    });
+    if (has_length) reader.Append(value, fields);
   }
   if (!received.frame.ParseFromString(fields)) return Malformed();
   return received;
