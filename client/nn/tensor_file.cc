@@ -59,8 +59,7 @@ MappedFile::~MappedFile() {
 
 Tensor FileTensor(const Shape& shape, std::function<absl::StatusOr<Literal>()> load, const Caller& caller) {
   auto value = lazy::MakeRef<lazy::Value>(shape.type, shape.dims, lazy::Place{}, caller);
-  value->state = lazy::Value::State::kFile;
-  value->load = [load = std::move(load)]() -> absl::StatusOr<Literal> {
+  const auto checked = [load = std::move(load)]() -> absl::StatusOr<Literal> {
     absl::StatusOr<Literal> literal = load();
     if (!literal.ok() || literal->shape().type != kPred) return literal;
     for (const std::byte element : literal->bytes()) {
@@ -71,6 +70,7 @@ Tensor FileTensor(const Shape& shape, std::function<absl::StatusOr<Literal>()> l
     }
     return literal;
   };
+  value->Become(lazy::Value::File{checked});
   return lazy::MakeTensor(std::move(value));
 }
 

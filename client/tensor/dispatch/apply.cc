@@ -148,7 +148,7 @@ LoweredOperands Lowered(const Operation& operation, OperandSpan operands, const 
     } else if (bound[i].is_number_tensor) {
       const Ref<Value> shown = ShownValue(*bound[i].tensor, operation.pytorch, CallerOf(operands));
       Materialize(*shown);
-      op = graph.op(graph.NumberParameter(*shown->literal));
+      op = graph.op(graph.NumberParameter(*shown->literal()));
     } else {
       op = graph.op(NodeOf(graph, *bound[i].tensor));
       if (taping.on) op = TapeOperand(taping, lowering, *bound[i].tensor, op);
@@ -410,8 +410,7 @@ Tensor Create(const Operation& operation, const Dims& dims, PrimitiveType type, 
     auto value = MakeRef<Value>(type, dims, place, caller);
     const TraceLock lock;
     if (place.is_host() && FunctionTrace::GraphAt(place) == nullptr) {
-      value->state = Value::State::kRecipe;
-      value->recipe = std::move(recipe);
+      value->Become(std::move(recipe));
     } else {
       if (!place.is_host() && place.runtime->ended()) throw Refusal{EndedError()};
       Trace& graph = ThreadTraces::Get().Open(place, Trace::Kind::kReal);

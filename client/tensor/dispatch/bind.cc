@@ -23,7 +23,7 @@ void UploadMissing(const Operation& operation, const Caller& caller, const Missi
   const Value& shown = *missing.shown;
   auto copy = MakeRef<Value>(shown.type, shown.dims, place, caller);
   const runtime::TransferOf transfer(copy->id);
-  absl::StatusOr<Buffer> buffer = DeviceOf(place).Upload(*shown.literal, Cause::kImplicitUpload, caller);
+  absl::StatusOr<Buffer> buffer = DeviceOf(place).Upload(*shown.literal(), Cause::kImplicitUpload, caller);
   if (!buffer.ok()) throw Refusal{buffer.status()};
   if (Current().mixed_devices == MixedDevices::kWarn) {
     std::fprintf(stderr, "hlod: %s (%s) copies argument %zu, %s, from the host to %s\n", operation.pytorch,
@@ -39,12 +39,6 @@ void UploadMissing(const Operation& operation, const Caller& caller, const Missi
   tensor.copy = std::move(copy);
   tensor.copy_place = place;
   tensor.copy_version = missing.version;
-}
-
-// Returns true when the value depends on a placeholder, as far as its trace is known.
-bool IsAbstract(const Value& value) {
-  return value.IsPlaceholder() ||
-         (value.state == Value::State::kNode && value.graph->kind == Trace::Kind::kAbstract);
 }
 
 }  // namespace
@@ -87,7 +81,7 @@ BoundOperands Bind(const Operation& operation, OperandSpan operands, Place place
     if (operands[i].tensor() == nullptr) continue;
     TensorImpl& tensor = *operands[i].tensor()->impl();
     bound[i].tensor = &tensor;
-    if (tensor.value().state == Value::State::kFile) missing = Missing{.file = tensor.storage->value};
+    if (tensor.value().state() == Value::State::kFile) missing = Missing{.file = tensor.storage->value};
     if (place.is_host() || !tensor.value().place.is_host() || missing) continue;
     if (tensor.value().IsPlaceholder())
       Refuse("argument %d is a placeholder of the host: make it on the device", i);
@@ -125,7 +119,7 @@ Trace& GraphFor(Place place, const BoundOperands& bound) {
       if (Trace* const function = FunctionTrace::GraphAt(place); function != nullptr) return *function;
     }
     for (size_t i = 0; i < bound.size(); ++i) {
-      if (bound[i].tensor != nullptr && IsAbstract(bound[i].tensor->value())) {
+      if (bound[i].tensor != nullptr && bound[i].tensor->value().IsAbstract()) {
         return trace.Open(place, Trace::Kind::kAbstract);
       }
     }
@@ -133,7 +127,7 @@ Trace& GraphFor(Place place, const BoundOperands& bound) {
   }
   if (place.runtime->ended()) throw Refusal{EndedError()};
   for (const Bound& operand : bound) {
-    if (operand.tensor != nullptr && IsAbstract(operand.tensor->value())) {
+    if (operand.tensor != nullptr && operand.tensor->value().IsAbstract()) {
       Trace& graph = trace.Open(place, Trace::Kind::kAbstract);
       if (graph.size() > Current().placeholder_nodes_max) {
         Refuse("more than placeholder_nodes_max (%d) instructions depend on placeholders",

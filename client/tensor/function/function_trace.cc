@@ -83,12 +83,12 @@ void FunctionTrace::Reseed(uint64_t seed) {
 
 bool FunctionTrace::IsInside(const TensorImpl& tensor) {
   const Value& value = tensor.value();
-  return value.state == Value::State::kNode && value.graph->kind == Trace::Kind::kFunction;
+  return value.graph() != nullptr && value.graph()->kind == Trace::Kind::kFunction;
 }
 
 void FunctionTrace::CheckRead(const Value& value, const char* operation, const Caller& caller) {
   const FunctionTrace* const trace = OpenTrace();
-  const bool node = value.state == Value::State::kNode && value.graph->kind == Trace::Kind::kFunction;
+  const bool node = value.graph() != nullptr && value.graph()->kind == Trace::Kind::kFunction;
   if (trace == nullptr || (value.place.is_host() && !node)) return;
   Throw(ErrorKind::kArgument,
         absl::StrCat("a value is read while the function of ", trace->what_, " (", LineText(trace->caller_),
@@ -108,7 +108,7 @@ void FunctionTrace::CheckSync(const Caller& caller) {
 void FunctionTrace::CheckWrite(const Trace& graph, const Storage& storage) {
   const Value& value = *storage.value;
   const char* kind = "a tensor of its surroundings";
-  bool refused = value.state != Value::State::kNode || value.graph != &graph;
+  bool refused = value.graph() != &graph;
   for (FunctionTrace* trace = OpenTrace(); trace != nullptr && !refused; trace = trace->around_) {
     for (const Ref<Storage>& argument : trace->argument_storages_) {
       if (argument.get() != &storage) continue;

@@ -137,7 +137,7 @@ bool IsOpen(const Printed& printed) {
   const TraceLock lock;
   for (const Tensor& value : printed.values) {
     const Value& held = value.impl()->value();
-    if (held.state == Value::State::kNode) return true;
+    if (held.state() == Value::State::kNode) return true;
   }
   return false;
 }

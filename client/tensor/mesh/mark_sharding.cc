@@ -59,23 +59,23 @@ void Mark(Tensor& tensor, const Mesh& mesh, const std::string& sharding,
           std::shared_ptr<const std::string> parsed, const Caller& caller) {
   using State = Value::State;
   Value& value = tensor.impl()->value();
-  if (value.state == State::kFailed) Throw(value.failure, kName, caller);
-  if (value.state == State::kNode) {
-    Trace& graph = *value.graph;
+  if (value.state() == State::kFailed) Throw(value.failure(), kName, caller);
+  if (value.state() == State::kNode) {
+    Trace& graph = *value.graph();
     Lowering lowering(graph);
     graph.SetOrigin(caller, kName);
-    const Op stated = AppendShardingCall(lowering, graph.op(value.node), {mesh.devices(), sharding});
+    const Op stated = AppendShardingCall(lowering, graph.op(value.node()), {mesh.devices(), sharding});
     graph.RemoveLive(value);
     graph.AddLive(value, stated.id);
     value.sharding = std::move(parsed);
     return;
   }
-  if (value.state == State::kPlaceholder) {
+  if (value.state() == State::kPlaceholder) {
     value.Become(ValueOrThrow(PlaceholderShards(Client(tensor.device().internal_session()), value.shape(),
                                                 mesh, sharding, value.origin),
                               kName, caller));
-  } else if (value.state == State::kData) {
-    value.Become(ValueOrThrow(Divide(value.buffer, mesh, sharding, caller), kName, caller));
+  } else if (value.state() == State::kData) {
+    value.Become(ValueOrThrow(Divide(value.buffer(), mesh, sharding, caller), kName, caller));
   }
   value.sharding = std::move(parsed);  // Last, as the copies to the devices may fail.
   value.known_graph = 0;
@@ -116,22 +116,22 @@ void ShardAs(Tensor& tensor, const Tensor& like, const Caller& caller) {
   if (tensor.impl()->is_view() || like.impl()->is_view() || tensor.impl()->place().is_host()) return;
   Value& value = tensor.impl()->value();
   const Value& model = like.impl()->value();
-  if (value.sharding != nullptr || value.state == Value::State::kFailed || !(value.place == model.place))
+  if (value.sharding != nullptr || value.state() == Value::State::kFailed || !(value.place == model.place))
     return;
   std::vector<int> devices;
   std::string sharding = model.sharding == nullptr ? "" : *model.sharding;
-  if (model.state == Value::State::kData && model.buffer.valid() && !model.buffer.shards().empty()) {
-    const runtime::Division& division = model.buffer.internal_state()->shards->division;
+  if (model.state() == Value::State::kData && model.buffer().valid() && !model.buffer().shards().empty()) {
+    const runtime::Division& division = model.buffer().internal_state()->shards->division;
     devices = division.devices;
     sharding = division.sharding;
-  } else if (model.state == Value::State::kNode && model.sharding != nullptr) {
-    devices = MeshOf(*model.graph, caller);
+  } else if (model.state() == Value::State::kNode && model.sharding != nullptr) {
+    devices = MeshOf(*model.graph(), caller);
   }
   if (devices.empty()) {
     value.sharding = model.sharding;
     return;
   }
-  const bool is_divided = value.state == Value::State::kData && !value.buffer.shards().empty();
+  const bool is_divided = value.state() == Value::State::kData && !value.buffer().shards().empty();
   if (is_divided) return;
   const std::string text = hlo::ShardingToText(sharding);
   Mark(tensor, MeshOfDevices(devices), text.empty() ? "{replicated}" : text,
@@ -160,7 +160,7 @@ Tensor ToMesh(const Tensor& tensor, const Device& device, const Mesh& mesh, cons
   const bool is_literal = [&] {
     const lazy::TraceLock lock;
     return is_host && !lazy::Defined(tensor).is_view() &&
-           lazy::Defined(tensor).value().state == lazy::Value::State::kHost;
+           lazy::Defined(tensor).value().state() == lazy::Value::State::kHost;
   }();
   if (!is_literal || tensor.requires_grad()) {  // Gradients flow back through To().
     Tensor moved = is_host || tensor.device() != device ? tensor.To(device, caller) : tensor.Clone(caller);
@@ -180,8 +180,8 @@ Tensor ToMesh(const Tensor& tensor, const Device& device, const Mesh& mesh, cons
 std::string ShardingOf(const Tensor& tensor) {
   const lazy::TraceLock lock;
   const lazy::Value& value = lazy::Defined(tensor).value();
-  if (value.state == lazy::Value::State::kData && !value.buffer.shards().empty())
-    return value.buffer.sharding();
+  if (value.state() == lazy::Value::State::kData && !value.buffer().shards().empty())
+    return value.buffer().sharding();
   if (value.sharding == nullptr) return "";
   const std::string text = hlo::ShardingToText(*value.sharding);
   return text.empty() ? "{replicated}" : text;

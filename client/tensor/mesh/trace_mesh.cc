@@ -68,8 +68,8 @@ std::map<std::vector<int>, Mesh>& NamedMeshes() {
 }
 
 const runtime::Shards* ShardsOf(const Value& value) {
-  if (value.state != Value::State::kData || !value.buffer.valid()) return nullptr;
-  return value.buffer.internal_state()->shards.get();
+  if (value.state() != Value::State::kData || !value.buffer().valid()) return nullptr;
+  return value.buffer().internal_state()->shards.get();
 }
 
 }  // namespace
@@ -89,10 +89,10 @@ void PlaceParameters(Trace& graph, const std::vector<int>& mesh, const Caller& c
   for (const Parameter& parameter : graph.parameters()) {
     if (!parameter.value) continue;
     Value& value = *parameter.value;
-    if (value.state != Value::State::kData || ShardsOf(value) != nullptr) continue;
+    if (value.state() != Value::State::kData || ShardsOf(value) != nullptr) continue;
     const std::string text = value.sharding == nullptr ? "" : hlo::ShardingToText(*value.sharding);
     value.Become(
-        ValueOrThrow(Divide(value.buffer, MeshOfDevices(mesh), text.empty() ? "{replicated}" : text, caller),
+        ValueOrThrow(Divide(value.buffer(), MeshOfDevices(mesh), text.empty() ? "{replicated}" : text, caller),
                      "execute", caller));
   }
 }
@@ -115,7 +115,7 @@ Mesh MeshOfDevices(const std::vector<int>& devices) {
 }
 
 bool IsSoleOwner(const Value& value) {
-  if (value.buffer.internal_state().use_count() != 1) return false;
+  if (value.buffer().internal_state().use_count() != 1) return false;
   const runtime::Shards* const shards = ShardsOf(value);
   return shards == nullptr || std::ranges::all_of(shards->parts, [](const Buffer& part) {
            return part.internal_state().use_count() == 1;

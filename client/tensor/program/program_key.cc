@@ -20,7 +20,7 @@ std::vector<bool> Donated(const Trace& graph) {
   std::vector<bool> donated;
   for (const Parameter& parameter : graph.parameters()) {
     donated.push_back(parameter.value && parameter.value->references() == 1 &&
-                      parameter.value->state == Value::State::kData && IsSoleOwner(*parameter.value));
+                      parameter.value->state() == Value::State::kData && IsSoleOwner(*parameter.value));
   }
   return donated;
 }
@@ -77,8 +77,8 @@ std::vector<uint32_t> Tail(absl::Span<const NodeId> outputs, const std::vector<b
 Outputs OutputsOf(const Trace& graph) {
   Outputs outputs;
   for (Value* value : graph.LiveInOrder()) {
-    if (outputs.nodes.empty() || outputs.nodes.back() != value->node) {
-      outputs.nodes.push_back(value->node);
+    if (outputs.nodes.empty() || outputs.nodes.back() != value->node()) {
+      outputs.nodes.push_back(value->node());
       outputs.values.emplace_back();
     }
     outputs.values.back().push_back(value);

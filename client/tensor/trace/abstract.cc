@@ -88,7 +88,7 @@ std::string PrintAbstract(TensorImpl& tensor, const Caller& caller) {
 
 void DeclarePlaceholders(Trace& graph, const Caller& caller) {
   for (const Parameter& parameter : graph.parameters()) {
-    if (!parameter.value || parameter.value->state != Value::State::kPlaceholder) continue;
+    if (!parameter.value || parameter.value->state() != Value::State::kPlaceholder) continue;
     Value& value = *parameter.value;
     value.Become(
         ValueOrThrow(DeviceOf(value.place).Placeholder(value.shape(), value.origin), "placeholder", caller));
@@ -121,7 +121,7 @@ void InheritFromDonated(const std::vector<Value*>& arguments, const std::vector<
 }
 
 void RecordRole(runtime::AbstractSession& session, const Value& value) {
-  if (value.state != Value::State::kData) return;
+  if (value.state() != Value::State::kData) return;
   const auto found = Roles().find(value.id);
   if (found == Roles().end() && value.sharding == nullptr) return;
   Known& known = Roles()[value.id];
@@ -130,9 +130,9 @@ void RecordRole(runtime::AbstractSession& session, const Value& value) {
   static constexpr std::string_view kNames[] = {"", "weight", "gradient", "optimizer"};
   const std::string_view role = kNames[static_cast<size_t>(known.role)];
   // The parts of a divided array are arrays of one chip already.
-  for (const Buffer& part : value.buffer.shards()) session.Labelled(part.handle(), role, known.name, "");
-  if (!value.buffer.shards().empty()) return;
-  session.Labelled(value.buffer.handle(), role, known.name,
+  for (const Buffer& part : value.buffer().shards()) session.Labelled(part.handle(), role, known.name, "");
+  if (!value.buffer().shards().empty()) return;
+  session.Labelled(value.buffer().handle(), role, known.name,
                    value.sharding == nullptr ? std::string() : *value.sharding);
 }
 

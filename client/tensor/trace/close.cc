@@ -93,8 +93,8 @@ void FailWhatDependsOnDead(Trace& graph) {
   for (size_t i = 0; i < reasons.size(); ++i) {
     const Parameter& parameter = graph.parameters()[i];
     if (!parameter.value) continue;
-    if (parameter.value->state == Value::State::kFailed) reasons[i] = parameter.value->failure;
-    if (parameter.value->state == Value::State::kData) reasons[i] = parameter.value->buffer.state();
+    if (parameter.value->state() == Value::State::kFailed) reasons[i] = parameter.value->failure();
+    if (parameter.value->state() == Value::State::kData) reasons[i] = parameter.value->buffer().state();
     if (reasons[i].ok()) continue;
     dead.resize(graph.size(), nullptr);
     dead[parameter.node] = &reasons[i];
@@ -106,7 +106,7 @@ void FailWhatDependsOnDead(Trace& graph) {
     }
   }
   for (Value* value : graph.LiveInOrder()) {
-    if (dead[value->node] != nullptr) value->Become(*dead[value->node]);
+    if (dead[value->node()] != nullptr) value->Become(*dead[value->node()]);
   }
 }
 
@@ -168,8 +168,8 @@ void Start(Trace& graph, const Program& program, const Outputs& outputs, const C
     values.push_back(parameter.value.get());
     if (parameter.literal != nullptr) ++Stats().inline_numbers;
     if (parameter.literal != nullptr) arguments.emplace_back(*parameter.literal);
-    else if (parameter.value->state == Value::State::kHost) arguments.emplace_back(*parameter.value->literal);
-    else arguments.emplace_back(parameter.value->buffer);
+    else if (parameter.value->state() == Value::State::kHost) arguments.emplace_back(*parameter.value->literal());
+    else arguments.emplace_back(parameter.value->buffer());
   }
   for (const auto& number : program.numbers) {
     ++Stats().inline_numbers;
@@ -289,7 +289,7 @@ void Force(const Ref<Value>& value, TraceCause cause, const char* operation, con
     FunctionTrace::CheckRead(*value, operation, caller);
     if (value->IsPlaceholder()) {
       if (AbstractOf(value->place) == nullptr) ThrowPlaceholder(*value, operation, caller);
-      if (value->state == Value::State::kPlaceholder)
+      if (value->state() == Value::State::kPlaceholder)
         value->Become(ValueOrThrow(DeviceOf(value->place).Placeholder(value->shape(), value->origin),
                                    operation, caller));
       return;
@@ -302,8 +302,8 @@ void Force(const Ref<Value>& value, TraceCause cause, const char* operation, con
       }
       return;
     }
-    if (value->state != Value::State::kNode) return;
-    if (value->graph->kind == Trace::Kind::kAbstract) CheckNoPlaceholder(*value, operation, caller);
+    if (value->state() != Value::State::kNode) return;
+    if (value->graph()->kind == Trace::Kind::kAbstract) CheckNoPlaceholder(*value, operation, caller);
     if (value->place.is_host()) {  // The placeholders that it depended on were filled.
       Trace host(value->place, Trace::Kind::kHost);
       const NodeId node = host.NodeOf(*value);
@@ -311,11 +311,11 @@ void Force(const Ref<Value>& value, TraceCause cause, const char* operation, con
       return;
     }
     Trace& mine = ThreadTraces::Get().Open(value->place, Trace::Kind::kReal);
-    if (value->graph != &mine) {
+    if (value->graph() != &mine) {
       // The value is a node of another thread's trace, or of an abstract trace whose placeholders have been
       // filled since: it is copied to this thread's real trace.
       const NodeId node = mine.NodeOf(*value);
-      value->graph->RemoveLive(*value);
+      value->graph()->RemoveLive(*value);
       mine.AddLive(*value, node);
     }
     garbage = Close(mine, cause, caller, operation, value.get(), may_ask && lock.is_outermost());
@@ -336,10 +336,10 @@ std::shared_ptr<const Literal> Read(const Ref<Value>& value, TraceCause cause, C
   uint64_t close = 0;
   {
     const TraceLock lock;
-    if (value->state == Value::State::kHost) return value->literal;
-    if (value->state == Value::State::kFailed) Throw(value->failure, operation, caller);
+    if (value->state() == Value::State::kHost) return value->literal();
+    if (value->state() == Value::State::kFailed) Throw(value->failure(), operation, caller);
     if (value->place.runtime->ended()) Throw(EndedError(), operation, caller);
-    buffer = value->buffer;
+    buffer = value->buffer();
     close = CloseOf(*value);
   }
   const runtime::TransferOf transfer(value->id, close);

@@ -63,7 +63,7 @@ absl::flat_hash_set<const Value*> HeldByTapeAlone(const Trace& graph) {
   }
   absl::flat_hash_set<const Value*> held;
   for (const auto& [value, count] : references) {
-    if (value->state == Value::State::kNode && value->graph == &graph && value->references() == count)
+    if (value->graph() == &graph && value->references() == count)
       held.insert(value);
   }
   return held;
@@ -72,14 +72,14 @@ absl::flat_hash_set<const Value*> HeldByTapeAlone(const Trace& graph) {
 }  // namespace
 
 uint64_t CloseOf(const Value& value) {
-  if (value.state != Value::State::kData || !value.buffer.valid()) return 0;
-  return value.buffer.internal_state()->close.load(std::memory_order_relaxed);
+  if (value.state() != Value::State::kData || !value.buffer().valid()) return 0;
+  return value.buffer().internal_state()->close.load(std::memory_order_relaxed);
 }
 
 EventValue EventValueOf(const Value& value) {
   EventValue event;
   event.value = value.id;
-  if (value.state == Value::State::kData && value.buffer.valid()) event.buffer = value.buffer.handle();
+  if (value.state() == Value::State::kData && value.buffer().valid()) event.buffer = value.buffer().handle();
   event.shape = value.shape();
   event.bytes = hlo::ByteSize(event.shape).value_or(0);
   event.close = CloseOf(value);
@@ -126,7 +126,7 @@ void CloseReport::Take(const Program& program) {
     CloseEvent::Input& input = event_->inputs.emplace_back();
     if (parameter.literal == nullptr) {
       static_cast<EventValue&>(input) = EventValueOf(*parameter.value);
-      input.number = parameter.value->state == Value::State::kHost;
+      input.number = parameter.value->state() == Value::State::kHost;
     } else {
       input.shape = parameter.literal->shape();
       input.bytes = static_cast<int64_t>(parameter.literal->bytes().size());
@@ -183,8 +183,8 @@ ForceReport::~ForceReport() {
 
 void EmitDeath(const Value& value) {
   ValueFreedEvent event{EventValueOf(value), "released"};
-  if (value.buffer.valid()) {
-    runtime::BufferState& buffer = *value.buffer.internal_state();
+  if (value.buffer().valid()) {
+    runtime::BufferState& buffer = *value.buffer().internal_state();
     const absl::MutexLock lock(&buffer.mu);
     if (buffer.death.has_value()) event.how = std::string(Name(buffer.death->kind));
   }

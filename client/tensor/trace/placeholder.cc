@@ -67,12 +67,12 @@ void ThrowPlaceholder(const Value& value, const char* operation, const Caller& c
 }
 
 void CheckNoPlaceholder(const Value& value, const char* operation, const Caller& caller) {
-  const std::vector<NodeId> path = value.graph->PathToPlaceholder(value.node);
+  const std::vector<NodeId> path = value.graph()->PathToPlaceholder(value.node());
   if (path.empty()) return;
   ++Stats().refused_reads;
   runtime::CountMetric(runtime::MetricCounter::kRefusedReads);
-  const Value& placeholder = *value.graph->ParameterAt(path.back())->value;
-  Throw(PlaceholderError(placeholder, absl::StrCat("the tensor has no value: ", Way(*value.graph, path))),
+  const Value& placeholder = *value.graph()->ParameterAt(path.back())->value;
+  Throw(PlaceholderError(placeholder, absl::StrCat("the tensor has no value: ", Way(*value.graph(), path))),
         operation, caller);
 }
 
@@ -81,7 +81,7 @@ void CheckLivePlaceholders(const Trace& graph, const Caller& caller) {
   size_t count = 0;
   const Value* first = nullptr;
   for (const Value* value : graph.LiveInOrder()) {
-    const std::vector<NodeId> path = graph.PathToPlaceholder(value->node);
+    const std::vector<NodeId> path = graph.PathToPlaceholder(value->node());
     if (path.empty()) continue;
     if (first == nullptr) first = graph.ParameterAt(path.back())->value.get();
     if (count++ < kOutputsShown) {
@@ -115,7 +115,7 @@ Tensor Placeholder(DimList dims, PrimitiveType type, const Device& device, bool 
                      "placeholder", caller);
   auto value =
       lazy::MakeRef<lazy::Value>(type, Dims(dims.begin(), dims.end()), lazy::PlaceOf(device), caller);
-  value->state = lazy::Value::State::kPlaceholder;
+  value->BecomePlaceholder();
   Tensor placeholder = lazy::MakeTensor(std::move(value));
   if (requires_grad) placeholder.RequiresGrad_(true, caller);
   return placeholder;
@@ -143,7 +143,7 @@ Tensor& Tensor::Fill(const Literal& literal, Caller caller) {
     const lazy::TraceLock lock;
     value = impl_->storage->value;
     check(*value);
-    if (value->state == lazy::Value::State::kData) buffer = value->buffer;
+    if (value->state() == lazy::Value::State::kData) buffer = value->buffer();
     if (!value->place.is_host() && value->place.runtime->ended())
       lazy::Throw(lazy::EndedError(), kName, caller);
   }

@@ -47,7 +47,7 @@ NodeId PlainNode(const Trace& graph, const Operand& operand) {
   const Value& value = tensor.value();
   if (tensor.is_view() || !(value.place == graph.place) || (GradMode() && RequiresGrad(tensor)))
     return kNoNode;
-  if (value.state == Value::State::kNode) return value.graph == &graph ? value.node : kNoNode;
+  if (value.graph() != nullptr) return value.graph() == &graph ? value.node() : kNoNode;
   return value.known_graph == graph.generation() ? value.known_node : kNoNode;
 }
 

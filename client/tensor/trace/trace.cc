@@ -60,8 +60,8 @@ NodeId Trace::AppendParameter(Parameter parameter, const Shape& shape) {
 // buffer share a node.
 NodeId* Trace::Known(Value& value) {
   const auto [found, added] = node_of_value_.try_emplace(value.id, kNoNode);
-  if (added && value.state == Value::State::kData) {
-    found->second = node_of_buffer_.try_emplace(value.buffer.handle(), kNoNode).first->second;
+  if (added && value.state() == Value::State::kData) {
+    found->second = node_of_buffer_.try_emplace(value.buffer().handle(), kNoNode).first->second;
   }
   return &found->second;
 }
@@ -73,7 +73,7 @@ NodeId Trace::Remembered(Value& value, Make make) {
   if (node == kNoNode) {
     node = make();
     node_of_value_[value.id] = node;
-    if (value.state == Value::State::kData) node_of_buffer_[value.buffer.handle()] = node;
+    if (value.state() == Value::State::kData) node_of_buffer_[value.buffer().handle()] = node;
   }
   value.known_graph = generation_;
   value.known_node = node;
@@ -85,15 +85,15 @@ NodeId Trace::ParameterOf(Value& value) {
 }
 
 NodeId Trace::NodeOf(Value& value) {
-  switch (value.state) {
+  switch (value.state()) {
     case Value::State::kNode:
-      if (value.graph == this) return value.node;
-      if (value.graph->kind == Kind::kFunction && kind != Kind::kFunction) {
+      if (value.graph() == this) return value.node();
+      if (value.graph()->kind == Kind::kFunction && kind != Kind::kFunction) {
         Refuse("a tensor of a function that is being traced is used outside of it");
       }
       if (kind == Kind::kFunction) return ParameterOf(value);
-      if (kind == Kind::kAbstract && value.graph->kind == Kind::kReal) return ParameterOf(value);
-      return CopyFrom(*value.graph, value.node);
+      if (kind == Kind::kAbstract && value.graph()->kind == Kind::kReal) return ParameterOf(value);
+      return CopyFrom(*value.graph(), value.node());
     case Value::State::kFile: Materialize(value); return ParameterOf(value);
     case Value::State::kRecipe:
       if (kind == Kind::kHost) {  // The bytes are kept for the next operation.
@@ -102,11 +102,11 @@ NodeId Trace::NodeOf(Value& value) {
       }
       return Remembered(value, [&] {
         Lowering lowering{*this};
-        return value.recipe(lowering).id;
+        return value.recipe()(lowering).id;
       });
     case Value::State::kFailed:
       // A device's program refuses it when it runs.
-      if (kind == Kind::kHost) throw Refusal{value.failure};
+      if (kind == Kind::kHost) throw Refusal{value.failure()};
       return ParameterOf(value);
     default: return ParameterOf(value);
   }
@@ -227,23 +227,21 @@ NodeId Trace::CopyFrom(Trace& other, NodeId root) {
 }
 
 void Trace::AddLive(Value& value, NodeId node) {
-  value.state = Value::State::kNode;
-  value.graph = this;
-  value.node = node;
-  value.live_index = static_cast<uint32_t>(live_.size());
+  value.form_ = Value::Live{this, node, static_cast<uint32_t>(live_.size())};
   live_.push_back(&value);
 }
 
 void Trace::RemoveLive(Value& value) {
-  live_.back()->live_index = value.live_index;
-  live_[value.live_index] = live_.back();
+  const uint32_t index = std::get<Value::Live>(value.form_).index;
+  std::get<Value::Live>(live_.back()->form_).index = index;
+  live_[index] = live_.back();
   live_.pop_back();
 }
 
 std::vector<Value*> Trace::LiveInOrder() const {
   std::vector<Value*> values = live_;
   std::sort(values.begin(), values.end(), [](const Value* a, const Value* b) {
-    return a->node != b->node ? a->node < b->node : a->id < b->id;
+    return a->node() != b->node() ? a->node() < b->node() : a->id < b->id;
   });
   return values;
 }

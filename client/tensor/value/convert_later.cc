@@ -32,22 +32,19 @@ Tensor ConvertedLater(const Tensor& x, PrimitiveType type, const Caller& caller)
   const Value& value = impl.value();
   if (!IsRoot(impl) || (GradMode() && RequiresGrad(impl))) return {};
   auto later = MakeRef<Value>(type, value.dims, value.place, caller);
-  switch (value.state) {
+  switch (value.state()) {
     case Value::State::kRecipe:
-      later->state = Value::State::kRecipe;
-      later->recipe = [recipe = value.recipe, type](Lowering& l) { return l.Convert(recipe(l), type); };
+      later->Become(
+          Recipe([recipe = value.recipe(), type](Lowering& l) { return l.Convert(recipe(l), type); }));
       break;
     case Value::State::kFile:
-      later->load = [load = value.load, type]() -> absl::StatusOr<Literal> {
-        ASSIGN_OR_RETURN(const Literal literal, load());
-        return EvaluatedConvert(literal, type);
-      };
+      later->Become(Value::File{[load = value.file().load, type]() -> absl::StatusOr<Literal> {
+                                  ASSIGN_OR_RETURN(const Literal literal, load());
+                                  return EvaluatedConvert(literal, type);
+                                },
+                                /*keeps_loaded=*/true});
       break;
     default: return {};
-  }
-  if (later->load != nullptr) {
-    later->state = Value::State::kFile;
-    later->keeps_loaded = true;
   }
   later->sharding = value.sharding;
   return MakeTensor(std::move(later));

@@ -50,7 +50,7 @@ std::vector<std::shared_ptr<const Literal>> Evaluate(const Trace& graph, absl::S
   for (const uint32_t number : canonical.parameters) {
     const Parameter& parameter = graph.parameters()[number];
     arguments.push_back(parameter.literal != nullptr ? parameter.literal.get()
-                                                     : parameter.value->literal.get());
+                                                     : parameter.value->literal().get());
   }
   ++Stats().host_operations;
   const runtime::Stopwatch watch;
@@ -77,28 +77,28 @@ void LoadFile(const Ref<Value>& value) {
   Load load;
   {
     const TraceLock lock;
-    if (value->state != Value::State::kFile) return;
-    load = value->load;
+    if (value->state() != Value::State::kFile) return;
+    load = value->file().load;
   }
   absl::StatusOr<Literal> loaded = load();
   if (!loaded.ok()) throw Refusal{loaded.status()};
   const TraceLock lock;
   // Another thread may have read it meanwhile.
-  if (value->state == Value::State::kFile) {
+  if (value->state() == Value::State::kFile) {
     value->Become(std::make_shared<const Literal>(*std::move(loaded)));
   }
 }
 
 void Materialize(Value& value) {
-  if (value.state == Value::State::kFile) {
-    absl::StatusOr<Literal> loaded = value.load();
+  if (value.state() == Value::State::kFile) {
+    absl::StatusOr<Literal> loaded = value.file().load();
     if (!loaded.ok()) throw Refusal{loaded.status()};
     value.Become(std::make_shared<const Literal>(*std::move(loaded)));
   }
-  if (value.state != Value::State::kRecipe) return;
+  if (value.state() != Value::State::kRecipe) return;
   Trace graph(value.place, Trace::Kind::kHost);
   Lowering lowering{graph};
-  const Recipe recipe = value.recipe;
+  const Recipe recipe = value.recipe();
   const NodeId node = recipe(lowering).id;
   value.Become(Evaluate(graph, {node})[0]);
 }

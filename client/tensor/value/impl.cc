@@ -82,7 +82,7 @@ namespace {
 NodeId BaseNode(Trace& graph, TensorImpl& tensor, bool& is_whole) {
   is_whole = true;
   const Value& value = tensor.value();
-  const bool outside = value.state != Value::State::kNode || value.graph != &graph;
+  const bool outside = value.graph() != &graph;
   if (graph.kind == Trace::Kind::kFunction && outside) return graph.CaptureParameter(tensor, is_whole);
   return graph.NodeOf(tensor.value());
 }
@@ -185,12 +185,12 @@ Ref<Value> ShownValue(TensorImpl& tensor, const char* operation, const Caller& c
   if (base.IsPlaceholder() && AbstractOf(base.place) == nullptr) ThrowPlaceholder(base, operation, caller);
   auto shown = MakeRef<Value>(tensor.type(), tensor.dims(), base.place, caller);
   try {
-    if (base.place.is_host() && base.state != Value::State::kNode) {
+    if (base.place.is_host() && base.graph() == nullptr) {
       Trace graph(base.place, Trace::Kind::kHost);
       shown->Become(Evaluate(graph, {NodeOf(graph, tensor)})[0]);
       return shown;
     }
-    const bool abstract = base.state == Value::State::kNode && base.graph->kind == Trace::Kind::kAbstract;
+    const bool abstract = base.graph() != nullptr && base.graph()->kind == Trace::Kind::kAbstract;
     Trace& graph =
         ThreadTraces::Get().Open(base.place, abstract ? Trace::Kind::kAbstract : Trace::Kind::kReal);
     graph.SetOrigin(caller, operation);

@@ -63,25 +63,25 @@ bool Tensor::requires_grad(Caller caller) const {
 TensorState Tensor::state(Caller caller) const {
   const TraceLock lock;
   const Value& value = Defined(*this, caller).value();
-  switch (value.state) {
+  switch (value.state()) {
     case Value::State::kHost:
     case Value::State::kRecipe:
     case Value::State::kFile: return TensorState::kHost;
     case Value::State::kPlaceholder: return TensorState::kPlaceholder;
     case Value::State::kFailed:
-      return KindOf(value.failure) == ErrorKind::kDonated ? TensorState::kDonated : TensorState::kFailed;
+      return KindOf(value.failure()) == ErrorKind::kDonated ? TensorState::kDonated : TensorState::kFailed;
     case Value::State::kNode:
-      return value.graph->kind == lazy::Trace::Kind::kAbstract &&
-                     !value.graph->PathToPlaceholder(value.node).empty()
+      return value.graph()->kind == lazy::Trace::Kind::kAbstract &&
+                     !value.graph()->PathToPlaceholder(value.node()).empty()
                  ? TensorState::kPlaceholder
                  : TensorState::kLazy;
     case Value::State::kData: break;
   }
-  if (value.buffer.is_placeholder()) return TensorState::kPlaceholder;
-  if (const absl::Status state = value.buffer.state(); !state.ok()) {
+  if (value.buffer().is_placeholder()) return TensorState::kPlaceholder;
+  if (const absl::Status state = value.buffer().state(); !state.ok()) {
     return KindOf(state) == ErrorKind::kDonated ? TensorState::kDonated : TensorState::kFailed;
   }
-  return value.buffer.ready().Ready() ? TensorState::kReady : TensorState::kPending;
+  return value.buffer().ready().Ready() ? TensorState::kReady : TensorState::kPending;
 }
 
 std::string Tensor::Describe() const {
@@ -112,7 +112,7 @@ namespace {
 struct CopySource {
   Ref<Value> shown;
   Value::State state;
-  Load load;  // Reads a value that is in a file.
+  Value::File file;  // Reads a value that is in a file.
 };
 
 // Makes `moved` the value of `from` on its device.
@@ -139,7 +139,7 @@ void CopyToDevice(const CopySource& from, Value& moved, const Device& device, Ca
         ValueOrThrow(runtime::UploadWithoutBytes(device, from.shown->shape(), cause, caller), "to", caller));
   } else {
     // Sent from the file to the device; the host does not keep the bytes.
-    upload(ValueOrThrow(from.load(), "to", caller));
+    upload(ValueOrThrow(from.file.load(), "to", caller));
   }
 }
 
@@ -165,7 +165,7 @@ Tensor CopyTo(const Tensor& tensor, const Device& device, Cause cause, const Cal
   if (to == from) {
     const TraceLock lock;
     const Value& value = Defined(tensor, caller).value();
-    if (value.state == Value::State::kFailed) Throw(value.failure, "to", caller);
+    if (value.state() == Value::State::kFailed) Throw(value.failure(), "to", caller);
     return tensor;
   }
   auto moved = MakeRef<Value>(tensor.dtype(), tensor.dims(), to, caller);
@@ -173,10 +173,10 @@ Tensor CopyTo(const Tensor& tensor, const Device& device, Cause cause, const Cal
   CopySource source{ShownValue(Defined(tensor), "to", caller), {}, {}};
   {
     const TraceLock lock;
-    source.state = source.shown->state;
-    source.load = source.shown->load;
+    source.state = source.shown->state();
+    if (source.state == Value::State::kFile) source.file = source.shown->file();
   }
-  if (source.state == Value::State::kFile && source.shown->keeps_loaded && !IsLargeIn(to, *source.shown)) {
+  if (source.state == Value::State::kFile && source.file.keeps_loaded && !IsLargeIn(to, *source.shown)) {
     Explain(ops::To, {}, caller, [&] { LoadFile(source.shown); });
     source.state = Value::State::kHost;
   }
@@ -231,14 +231,14 @@ Buffer Tensor::ToBuffer(Caller caller) const {
   {
     const TraceLock lock;
     if (shown->place.runtime->ended()) lazy::Throw(lazy::EndedError(), "to_buffer", caller);
-    if (shown->state == Value::State::kPlaceholder)
+    if (shown->state() == Value::State::kPlaceholder)
       shown->Become(lazy::ValueOrThrow(device().Placeholder(shown->shape(), caller), "to_buffer", caller));
-    state = shown->state;
+    state = shown->state();
   }
   if (state != Value::State::kData) lazy::Force(shown, TraceCause::kExport, "to_buffer", caller);
   const TraceLock lock;
-  if (shown->state == Value::State::kFailed) lazy::Throw(shown->failure, "to_buffer", caller);
-  return shown->buffer;
+  if (shown->state() == Value::State::kFailed) lazy::Throw(shown->failure(), "to_buffer", caller);
+  return shown->buffer();
 }
 
 Tensor Tensor::FromBuffer(Buffer buffer, Caller caller) {

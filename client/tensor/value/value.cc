@@ -32,38 +32,60 @@ void Value::Destroy(Value* value) {
     // The lock is needed even if the value is not a node, because the thread that closes its trace may be
     // changing its state.
     const TraceLock lock;
-    if (value->state == State::kNode) value->graph->RemoveLive(*value);
-    else if (value->state == State::kData && runtime::Observed()) EmitDeath(*value);
+    value->Leave();
+    if (value->state() == State::kData && runtime::Observed()) EmitDeath(*value);
     ForgetRole(*value);
   }
   delete value;
 }
 
+std::shared_ptr<const Literal> Value::literal() const {
+  const auto* const literal = std::get_if<std::shared_ptr<const Literal>>(&form_);
+  return literal == nullptr ? nullptr : *literal;
+}
+
+const Buffer& Value::buffer() const {
+  static const auto* const none = new Buffer;
+  const Data* const data = std::get_if<Data>(&form_);
+  return data == nullptr ? *none : data->buffer;
+}
+
+bool Value::IsAbstract() const {
+  return IsPlaceholder() || (graph() != nullptr && graph()->kind == Trace::Kind::kAbstract);
+}
+
 void Value::Leave() {
-  if (state == State::kNode) graph->RemoveLive(*this);
-  literal.reset();
-  recipe = nullptr;
-  load = nullptr;
-  buffer = Buffer();
+  if (Trace* const trace = graph()) trace->RemoveLive(*this);
 }
 
 void Value::Become(std::shared_ptr<const Literal> value) {
   Leave();
-  literal = std::move(value);
-  state = State::kHost;
+  form_ = std::move(value);
+}
+
+void Value::Become(Recipe recipe) {
+  Leave();
+  form_ = std::move(recipe);
+}
+
+void Value::Become(File file) {
+  Leave();
+  form_ = std::move(file);
 }
 
 void Value::Become(Buffer value) {
   Leave();
-  buffer = std::move(value);
-  may_be_placeholder = true;
-  state = State::kData;
+  form_ = Data{std::move(value)};
 }
 
 void Value::Become(absl::Status why) {
   Leave();
-  failure = std::move(why);
-  state = State::kFailed;
+  form_ = std::move(why);
+}
+
+void Value::BecomePlaceholder() {
+  Leave();
+  form_ = Placeholder{};
 }
 
 std::string ShapeText(const Value& value) { return hlo::ToStringNoLayout(value.shape()); }

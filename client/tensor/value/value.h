@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <variant>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -40,18 +41,24 @@ using Recipe = std::function<hlo::Op(Lowering&)>;
 // Returns the id of a new value or tensor, unique in the process.
 uint64_t NextId();
 
-// One immutable value. Its state is guarded by TraceLock. The way it is stored changes (a node becomes a
-// buffer when its trace runs, a recipe becomes a literal when its bytes are read), but its contents do not.
+// One immutable value. Its form is guarded by TraceLock. It changes (a node becomes a buffer when its trace
+// runs, a recipe becomes a literal when its bytes are read), but the contents do not.
 class Value : public RefCounted, public Pooled<Value> {
  public:
+  // The forms in which a value is stored, in the order of `form_`.
   enum class State : uint8_t {
-    kHost,         // In `literal`.
-    kRecipe,       // On the host, in `recipe`: a factory whose bytes were not read yet.
-    kFile,         // On the host, in `load`: an array in a file, or a conversion of one, not yet read.
-    kNode,         // In `node` of the open trace `graph`.
-    kData,         // In `buffer`, which may itself be pending, failed, donated or a placeholder.
+    kFailed,       // By failure(), which is OK only while the value is being made.
+    kHost,         // In literal().
+    kRecipe,       // On the host, in recipe(): a factory whose bytes were not read yet.
+    kFile,         // On the host, in file(): an array in a file, or a conversion of one, not yet read.
+    kNode,         // In node() of the open trace graph().
+    kData,         // In buffer(), which may itself be pending, failed, donated or a placeholder.
     kPlaceholder,  // Only a shape.
-    kFailed,       // Failed with `failure`.
+  };
+  // An array that is read when it is needed.
+  struct File {
+    Load load;
+    bool keeps_loaded = false;  // True when the host keeps the result of `load` even if it is for a device.
   };
 
   Value(hlo::PrimitiveType type, Dims dims, Place place, Caller origin);
@@ -64,18 +71,6 @@ class Value : public RefCounted, public Pooled<Value> {
   const uint64_t id;  // Unique in the process.
   const Caller origin;
   std::shared_ptr<const std::string> sharding;  // A serialized OpSharding, or null. Set once.
-
-  State state = State::kFailed;
-  std::shared_ptr<const Literal> literal;
-  Recipe recipe;
-  Load load;
-  bool keeps_loaded = false;  // True when the host keeps the result of `load` even if it is for a device.
-  Trace* graph = nullptr;
-  NodeId node = 0;
-  uint32_t live_index = 0;  // The index in the trace's live_.
-  Buffer buffer;
-  mutable bool may_be_placeholder = true;  // False once `buffer` is known to have a value.
-  absl::Status failure;
 
   // The entry of the tape that gradients flow to, and the index of the value among its outputs. Null for most
   // values.
@@ -91,22 +86,58 @@ class Value : public RefCounted, public Pooled<Value> {
   NodeId known_node = 0;
 
   Shape shape() const { return Shape::Array(type, dims); }
-  // True on the host while its bytes do not exist yet.
-  bool IsDeferred() const { return state == State::kRecipe || state == State::kFile; }
-  // True when it is a placeholder itself. A value that depends on one is a node of an abstract trace.
-  bool IsPlaceholder() const {
-    if (state != State::kData) return state == State::kPlaceholder;
-    // A buffer that has a value keeps it, so this is checked only until then.
-    may_be_placeholder = may_be_placeholder && buffer.is_placeholder();
-    return may_be_placeholder;
+  State state() const { return static_cast<State>(form_.index()); }
+  // Each returns its own form's part. Those that return pointers return null in the other forms, and buffer()
+  // an invalid Buffer; the others require their form.
+  const absl::Status& failure() const { return *std::get_if<absl::Status>(&form_); }
+  std::shared_ptr<const Literal> literal() const;
+  const Recipe& recipe() const { return *std::get_if<Recipe>(&form_); }
+  const File& file() const { return *std::get_if<File>(&form_); }
+  Trace* graph() const {
+    const Live* const live = std::get_if<Live>(&form_);
+    return live == nullptr ? nullptr : live->graph;
   }
-  // Change the way the value is stored.
+  NodeId node() const { return std::get_if<Live>(&form_)->node; }
+  const Buffer& buffer() const;
+
+  // Returns true on the host while its bytes do not exist yet.
+  bool IsDeferred() const { return state() == State::kRecipe || state() == State::kFile; }
+  // Returns true when it is a placeholder itself. A value that depends on one is a node of an abstract trace.
+  bool IsPlaceholder() const {
+    const Data* const data = std::get_if<Data>(&form_);
+    if (data == nullptr) return state() == State::kPlaceholder;
+    // A buffer that has a value keeps it, so this is checked only until then.
+    data->may_be_placeholder = data->may_be_placeholder && data->buffer.is_placeholder();
+    return data->may_be_placeholder;
+  }
+  // Returns true when it depends on a placeholder, as far as its trace is known.
+  bool IsAbstract() const;
+
+  // Change the form in which the value is stored.
   void Become(std::shared_ptr<const Literal> value);
+  void Become(Recipe recipe);
+  void Become(File file);
   void Become(Buffer value);
   void Become(absl::Status why);
+  void BecomePlaceholder();
 
  private:
-  void Leave();  // Ends the current way: a node is not live any more.
+  friend class Trace;  // Makes a value its node, and keeps the index.
+
+  struct Live {
+    Trace* graph = nullptr;
+    NodeId node = 0;
+    uint32_t index = 0;  // The index in the trace's live_.
+  };
+  struct Data {
+    Buffer buffer;
+    mutable bool may_be_placeholder = true;  // False once `buffer` is known to have a value.
+  };
+  struct Placeholder {};
+
+  void Leave();  // Ends the form of a node: it is not live any more.
+
+  std::variant<absl::Status, std::shared_ptr<const Literal>, Recipe, File, Live, Data, Placeholder> form_;
 };
 
 // Shared by all views of one tensor: the current value, and the number of times that it was replaced.

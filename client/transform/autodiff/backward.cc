@@ -238,8 +238,7 @@ class BackwardPass {
       if (!gradient.defined()) continue;
       const Value& value = gradient.impl()->value();
       place = value.place;
-      abstract = abstract || value.IsPlaceholder() ||
-                 (value.state == Value::State::kNode && value.graph->kind == Trace::Kind::kAbstract);
+      abstract = abstract || value.IsAbstract();
     }
     if (place.is_host()) return false;
     return entry.graph ==

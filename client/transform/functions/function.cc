@@ -63,7 +63,7 @@ bool Traced::StillFits() const {
   const std::vector<Tensor> captured = function_->Captured();
   for (size_t i = 0; i < captured.size(); ++i) {
     if (LeafText(captured[i]) != captured_[i]) return false;
-    if (captured[i].impl()->value().state == Value::State::kFailed) return false;
+    if (captured[i].impl()->value().state() == Value::State::kFailed) return false;
   }
   return true;
 }
@@ -75,10 +75,10 @@ void CheckArguments(const Traced& traced, const std::vector<Tensor>& arguments, 
   const TraceLock lock;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Value& value = *arguments[i].impl()->storage->value;
-    if (value.state != Value::State::kFailed || KindOf(value.failure) != ErrorKind::kDonated) continue;
+    if (value.state() != Value::State::kFailed || KindOf(value.failure()) != ErrorKind::kDonated) continue;
     Throw(ErrorKind::kDonated,
           absl::StrCat("tensor ", i, " of its arguments, ", hlo::ToStringNoLayout(value.shape()), " made at ",
-                       LineText(value.origin), ": ", std::string(value.failure.message())),
+                       LineText(value.origin), ": ", std::string(value.failure().message())),
           traced.what(), caller);
   }
 }

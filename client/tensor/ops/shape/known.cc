@@ -20,7 +20,7 @@ std::shared_ptr<const Literal> KnownValue(Lowering& l, Op x) {
   if (l.graph.kind != Trace::Kind::kHost) return nullptr;
   const Parameter* const parameter = l.graph.ParameterAt(x.id);
   if (parameter == nullptr) return Evaluate(l.graph, {x.id})[0];
-  return parameter->literal != nullptr ? parameter->literal : parameter->value->literal;
+  return parameter->literal != nullptr ? parameter->literal : parameter->value->literal();
 }
 
 std::optional<Literal> KnownValue(const Tensor& x, const Caller& caller) {

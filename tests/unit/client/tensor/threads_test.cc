@@ -13,12 +13,11 @@ class Threads : public TensorTest {};
 TEST_F(Threads, AFileThatIsSlowToReadDoesNotHoldUpOthers) {
   absl::Notification reading, traced;
   auto value = lazy::MakeRef<lazy::Value>(kF32, Dims{2}, lazy::Place{}, Caller::Here());
-  value->state = lazy::Value::State::kFile;
-  value->load = [&]() -> absl::StatusOr<Literal> {
+  value->Become(lazy::Value::File{[&]() -> absl::StatusOr<Literal> {
     reading.Notify();
     traced.WaitForNotification();
     return Literal::Vector<float>({1, 2});
-  };
+  }});
   const Tensor file = lazy::MakeTensor(std::move(value));
   std::vector<float> sum;
   std::thread reader([&] { sum = (file + file).ToVector<float>(); });
