@@ -9,6 +9,7 @@
 #include <string>
 
 #include "server/session/connection.h"
+#include "tests/simulation/seed.h"
 
 namespace hlod::simulation {
 
@@ -77,6 +78,36 @@ struct Wire {
     stream->cut = true;
     up.Cut();
     stream->down.Cut();
+  }
+
+  // Tells the daemon that the connection is over, once.
+  void TellDaemonOfEnd() {
+    if (connection == nullptr) return;
+    connection->OnClosed(stream.get());
+    connection.reset();
+  }
+
+  // Delivers up to `bytes` bytes of each direction, and lets the daemon handle the messages that are
+  // complete. Returns false for a message of the client that cannot be parsed.
+  bool Deliver(size_t bytes, Seed& seed) {
+    up.Deliver(bytes);
+    while (connection != nullptr && !stream->end.has_value()) {
+      const std::optional<std::string> arrived = up.Read();
+      if (!arrived.has_value()) break;
+      v1::ClientMessage message;
+      if (!message.ParseFromString(*arrived)) return false;
+      connection->OnMessage(stream, message);
+    }
+    stream->down.Deliver(bytes);
+    if (connection == nullptr) return true;
+    if (stream->unconfirmed > 0 && seed.OneIn(2)) {
+      --stream->unconfirmed;
+      connection->OnWritten(stream.get());
+    }
+    if (seed.OneIn(2)) connection->Flush();
+    // The stream has ended, and both know it.
+    if (stream->end.has_value() && stream->down.in_flight() == 0) TellDaemonOfEnd();
+    return true;
   }
 };
 

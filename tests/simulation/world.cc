@@ -63,37 +63,11 @@ void World::Connect(Client& client) {
   Log(absl::StrCat(client.name(), " connects"));
 }
 
-void World::TellDaemonOfEnd(Wire& wire) {
-  if (wire.connection == nullptr) return;
-  wire.connection->OnClosed(wire.stream.get());
-  wire.connection.reset();
-}
-
-// Delivers bytes of both directions, and handles the messages that are complete.
-void World::Deliver(Wire& wire, size_t bytes) {
-  wire.up.Deliver(bytes);
-  while (wire.connection != nullptr && !wire.stream->end.has_value()) {
-    const std::optional<std::string> arrived = wire.up.Read();
-    if (!arrived.has_value()) break;
-    v1::ClientMessage message;
-    if (!message.ParseFromString(*arrived)) return Wrong("a message is no ClientMessage");
-    wire.connection->OnMessage(wire.stream, message);
-  }
-  wire.stream->down.Deliver(bytes);
-  if (wire.connection == nullptr) return;
-  if (wire.stream->unconfirmed > 0 && seed_.OneIn(2)) {
-    --wire.stream->unconfirmed;
-    wire.connection->OnWritten(wire.stream.get());
-  }
-  if (seed_.OneIn(2)) wire.connection->Flush();
-  // The stream has ended, and both know it.
-  if (wire.stream->end.has_value() && wire.stream->down.in_flight() == 0) TellDaemonOfEnd(wire);
-}
-
 void World::StepNetwork() {
   if (wires_.empty()) return;
   const std::shared_ptr<Wire> wire = wires_[seed_.Below(wires_.size())];
-  Deliver(*wire, 1 + seed_.Below(seed_.OneIn(3) ? 64 : 1 << 16));
+  if (!wire->Deliver(1 + seed_.Below(seed_.OneIn(3) ? 64 : 1 << 16), seed_))
+    Wrong("a message is no ClientMessage");
   std::erase_if(wires_,
                 [](const std::shared_ptr<Wire>& w) { return w->connection == nullptr && w->client_knows; });
 }
@@ -136,7 +110,7 @@ void World::StepFault() {
       for (const std::shared_ptr<Wire>& wire : wires_) {
         if (!wire->stream->cut && !wire->client_knows) continue;
         Log("the daemon notices an end");
-        return TellDaemonOfEnd(*wire);
+        return wire->TellDaemonOfEnd();
       }
       return;
     }
@@ -221,7 +195,7 @@ bool World::quiet() {
 void World::Heal() {
   Log("faults end");
   for (const std::shared_ptr<Wire>& wire : wires_) {
-    if (wire->stream->cut || wire->client_knows) TellDaemonOfEnd(*wire);
+    if (wire->stream->cut || wire->client_knows) wire->TellDaemonOfEnd();
   }
   constexpr int kMost = 200000;
   for (int step = 0; step < kMost && wrong_.empty(); ++step) {
@@ -241,7 +215,7 @@ void World::End() {
     client->wire()->Cut();
     client->Leave();
   }
-  for (const std::shared_ptr<Wire>& wire : wires_) TellDaemonOfEnd(*wire);
+  for (const std::shared_ptr<Wire>& wire : wires_) wire->TellDaemonOfEnd();
   wires_.clear();
   clock_.Advance(absl::Microseconds(limits_.grace_us + 1));
   for (int i = 0; i < 3; ++i) {

@@ -45,8 +45,6 @@ class World {
   void Heal();
   // Ends all sessions in an order of the seed.
   void End();
-  void Deliver(Wire& wire, size_t bytes);
-  void TellDaemonOfEnd(Wire& wire);
   void Connect(Client& client);
   void Log(const std::string& what);
   // Checks what must hold at any moment, and what must hold when nothing is under way.

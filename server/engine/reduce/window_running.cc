@@ -20,7 +20,7 @@ namespace hlod::engine {
 namespace {
 
 constexpr int64_t kRunningLanes = 512, kRunningLanesMin = 32;
-constexpr int64_t kRunningTurns = 16;  // The elements of a line that are transposed together.
+constexpr int64_t kRunningPositions = 16;  // The elements of a line that are transposed together.
 constexpr int kRunningOperandsMax = 16;
 
 bool IsRunning(const WindowAxis& axis) {
@@ -49,7 +49,7 @@ class RunningWindowStep final : public Step {
     for (int i = 0; i < count_; ++i) {
       widths_.push_back(Width(instruction.operand(i).shape()));
       // Totals twice and, unless in place, the transposed elements and outputs.
-      worker_bytes_ += ScratchAlign(lanes_ * widths_[i]) * (in_place_ ? 2 : 2 + 2 * kRunningTurns);
+      worker_bytes_ += ScratchAlign(lanes_ * widths_[i]) * (in_place_ ? 2 : 2 + 2 * kRunningPositions);
     }
     set_scratch_bytes(workers_ * worker_bytes_);
     set_flops(static_cast<double>(outer_ * length_ * inner_));
@@ -69,7 +69,7 @@ class RunningWindowStep final : public Step {
   }
 
  private:
-  // One operand in a job's memory: turn t of lane l is at t * stride + l * width.
+  // One operand in a job's memory: position t of lane l is at t * stride + l * width.
   struct Memory {
     const std::byte* from;
     std::byte* to;
@@ -97,31 +97,31 @@ class RunningWindowStep final : public Step {
         m.stride = inner_ * widths_[i];
       } else {
         m.from = scratch;
-        m.to = scratch + kRunningTurns * bytes;
+        m.to = scratch + kRunningPositions * bytes;
         m.stride = bytes;
-        scratch += 2 * kRunningTurns * bytes;
+        scratch += 2 * kRunningPositions * bytes;
       }
     }
-    const int64_t turns = in_place_ ? length_ : kRunningTurns;
-    for (int64_t done = 0; done < length_; done += turns) {
-      const int64_t n = std::min(turns, length_ - done);
+    const int64_t positions = in_place_ ? length_ : kRunningPositions;
+    for (int64_t done = 0; done < length_; done += positions) {
+      const int64_t n = std::min(positions, length_ - done);
       if (!in_place_) Transpose(inputs, memory, first, lanes, done, n);
-      if (!RunTurns(memory, lanes, n, stop)) return false;
+      if (!RunPositions(memory, lanes, n, stop)) return false;
       if (!in_place_) TransposeBack(outputs, memory, first, lanes, done, n);
     }
     return true;
   }
 
-  // Computes n turns of the lanes. Returns false when it was interrupted.
-  bool RunTurns(Memory* memory, int64_t lanes, int64_t n, StopCheck& stop) const {
-    for (int64_t turn = 0; turn < n; ++turn) {
+  // Computes n positions of the lanes. Returns false when it was interrupted.
+  bool RunPositions(Memory* memory, int64_t lanes, int64_t n, StopCheck& stop) const {
+    for (int64_t position = 0; position < n; ++position) {
       const std::byte* parameters[2 * kRunningOperandsMax];
       std::byte* results[kRunningOperandsMax];
       for (int o = 0; o < count_; ++o) {
         const Memory& m = memory[o];
         parameters[o] = m.total;
-        parameters[count_ + o] = m.from + turn * m.stride;
-        results[o] = m.to + turn * m.stride;
+        parameters[count_ + o] = m.from + position * m.stride;
+        results[o] = m.to + position * m.stride;
       }
       // The total, which begins with the initial value, is the output before.
       function_->Run(parameters, results, lanes);
@@ -131,7 +131,7 @@ class RunningWindowStep final : public Step {
     for (int o = 0; !in_place_ && o < count_; ++o) Keep(memory[o], lanes * widths_[o]);
     return true;
   }
-  // Moves the total out of the block, which the next turns overwrite.
+  // Moves the total out of the block, which the next positions overwrite.
   void Keep(Memory& m, int64_t bytes) const {
     std::copy_n(m.total, bytes, m.kept);
     m.total = m.kept;
@@ -188,7 +188,7 @@ class RunningWindowStep final : public Step {
   const int count_, workers_;
   const int64_t length_;
   int64_t outer_ = 1, inner_ = 1;
-  bool in_place_ = false;  // True if the lanes of a turn are next to each other.
+  bool in_place_ = false;  // True if the lanes of a position are next to each other.
   int64_t lanes_ = 1, blocks_ = 1, jobs_ = 1, worker_bytes_ = 0;
   std::vector<int64_t> widths_;
 };

@@ -15,18 +15,10 @@
 #include "hlod/testing.h"
 #include "tests/bench/wire/bare_peer.h"
 #include "tests/bench/wire/report.h"
+#include "tests/support/must.h"
 
 namespace hlod::bench {
 namespace {
-
-template <typename T>
-T Must(absl::StatusOr<T> result, const char* what) {
-  if (!result.ok()) {
-    std::fprintf(stderr, "%s: %s\n", what, result.status().ToString().c_str());
-    std::exit(1);
-  }
-  return *std::move(result);
-}
 
 // A cluster whose members have `devices` devices each.
 std::vector<testing::Daemon> StartCluster(int daemons, int devices) {

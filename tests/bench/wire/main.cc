@@ -25,26 +25,12 @@
 #include "tests/bench/wire/bystander.h"
 #include "tests/bench/wire/profile.h"
 #include "tests/bench/wire/report.h"
+#include "tests/support/must.h"
 
 namespace hlod::bench {
 namespace {
 
 constexpr int64_t kBulkBytes = int64_t{256} << 20;
-
-template <typename T>
-T Must(absl::StatusOr<T> result, const char* what) {
-  if (!result.ok()) {
-    std::fprintf(stderr, "%s: %s\n", what, result.status().ToString().c_str());
-    std::exit(1);
-  }
-  return *std::move(result);
-}
-void Must(const absl::Status& status, const char* what) {
-  if (!status.ok()) {
-    std::fprintf(stderr, "%s: %s\n", what, status.ToString().c_str());
-    std::exit(1);
-  }
-}
 
 grpc::ByteBuffer Message(size_t bytes) {
   const std::string text(bytes, 'x');

@@ -57,31 +57,6 @@ std::shared_ptr<Wire> RuntimeWorld::Connect() {
   return wire;
 }
 
-void RuntimeWorld::TellDaemonOfEnd(Wire& wire) {
-  if (wire.connection == nullptr) return;
-  wire.connection->OnClosed(wire.stream.get());
-  wire.connection.reset();
-}
-
-void RuntimeWorld::Deliver(Wire& wire, size_t bytes) {
-  wire.up.Deliver(bytes);
-  while (wire.connection != nullptr && !wire.stream->end.has_value()) {
-    const std::optional<std::string> arrived = wire.up.Read();
-    if (!arrived.has_value()) break;
-    v1::ClientMessage message;
-    if (!message.ParseFromString(*arrived)) return Wrong("a message is no ClientMessage");
-    wire.connection->OnMessage(wire.stream, message);
-  }
-  wire.stream->down.Deliver(bytes);
-  if (wire.connection == nullptr) return;
-  if (wire.stream->unconfirmed > 0 && seed_.OneIn(2)) {
-    --wire.stream->unconfirmed;
-    wire.connection->OnWritten(wire.stream.get());
-  }
-  if (seed_.OneIn(2)) wire.connection->Flush();
-  if (wire.stream->end.has_value() && wire.stream->down.in_flight() == 0) TellDaemonOfEnd(wire);
-}
-
 void RuntimeWorld::Fault() {
   switch (seed_.Below(16)) {
     case 0:
@@ -106,7 +81,7 @@ void RuntimeWorld::Fault() {
       for (const std::shared_ptr<Wire>& wire : wires_) {
         if (!wire->stream->cut && !wire->client_knows) continue;
         Log("the daemon notices an end");
-        return TellDaemonOfEnd(*wire);
+        return wire->TellDaemonOfEnd();
       }
       return;
     default:
@@ -134,8 +109,9 @@ void RuntimeWorld::Step() {
     default:
       if (wires_.empty()) break;
       const std::shared_ptr<Wire> wire = wires_[seed_.Below(wires_.size())];
-      Deliver(*wire, 1 + seed_.Below(seed_.OneIn(3) ? 64 : 1 << 16));
-      if (!faults_ && (wire->stream->cut || wire->client_knows)) TellDaemonOfEnd(*wire);
+      if (!wire->Deliver(1 + seed_.Below(seed_.OneIn(3) ? 64 : 1 << 16), seed_))
+        Wrong("a message is no ClientMessage");
+      if (!faults_ && (wire->stream->cut || wire->client_knows)) wire->TellDaemonOfEnd();
       std::erase_if(
           wires_, [](const std::shared_ptr<Wire>& w) { return w->connection == nullptr && w->client_knows; });
   }
@@ -307,7 +283,7 @@ void RuntimeWorld::End() {
   if (client_.has_value() && !client_->Close(absl::Hours(1)).ok() && !may_be_lost_)
     Wrong("the end of the session failed");
   client_.reset();
-  for (const std::shared_ptr<Wire>& wire : wires_) TellDaemonOfEnd(*wire);
+  for (const std::shared_ptr<Wire>& wire : wires_) wire->TellDaemonOfEnd();
   wires_.clear();
   clock_.Advance(absl::Microseconds(limits_.grace_us + 1));
   for (int i = 0; i < 3; ++i) {

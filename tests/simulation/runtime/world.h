@@ -47,8 +47,6 @@ class RuntimeWorld {
   std::shared_ptr<Wire> Connect();
   void Step();
   void Fault();
-  void Deliver(Wire& wire, size_t bytes);
-  void TellDaemonOfEnd(Wire& wire);
   void Log(const std::string& what);
   void Wrong(const std::string& what) {
     if (wrong_.empty()) wrong_ = what;
