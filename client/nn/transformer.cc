@@ -28,6 +28,11 @@ LayerArgument WithinLimits(const TransformerOptions& options) {
   return {"dropout", options.dropout, Limit::kUpToOne};
 }
 
+LayerArgument DividedByHeads(int64_t size, int64_t heads) {
+  return {size > 0 && heads > 0 && size % heads == 0,
+          absl::StrCat("the size (", size, ") is not divided by the number of heads (", heads, ")")};
+}
+
 Tensor Activated(const TransformerOptions& options, const Tensor& x) {
   return options.activation ? options.activation(x) : hlod::Relu(x);
 }
@@ -93,11 +98,7 @@ Tensor TransformerDecoderLayer::operator()(const Tensor& x, const Tensor& memory
 TransformerEncoder::TransformerEncoder(Module& parent, PartName name, int64_t count, int64_t size,
                                        int64_t heads, const TransformerOptions& options, bool final_norm)
     : Module(parent, std::move(name), "transformer",
-             {{"count", count, Limit::kNotNegative},
-              {"feedforward", options.feedforward, Limit::kNotNegative},
-              {"dropout", options.dropout, Limit::kUpToOne},
-              {size > 0 && heads > 0 && size % heads == 0,
-               absl::StrCat("the size (", size, ") is not divided by the number of heads (", heads, ")")}}),
+             {{"count", count, Limit::kNotNegative}, WithinLimits(options), DividedByHeads(size, heads)}),
       layers(*this, Part("layers")) {
   AddLayers(layers, count, size, heads, options, made_at());
   if (final_norm) norm_ = std::make_unique<LayerNorm>(*this, Part("norm"), Dims{size}, options.eps);
@@ -114,11 +115,7 @@ Tensor TransformerEncoder::operator()(const Tensor& x, const AttentionOptions& a
 TransformerDecoder::TransformerDecoder(Module& parent, PartName name, int64_t count, int64_t size,
                                        int64_t heads, const TransformerOptions& options, bool final_norm)
     : Module(parent, std::move(name), "transformer",
-             {{"count", count, Limit::kNotNegative},
-              {"feedforward", options.feedforward, Limit::kNotNegative},
-              {"dropout", options.dropout, Limit::kUpToOne},
-              {size > 0 && heads > 0 && size % heads == 0,
-               absl::StrCat("the size (", size, ") is not divided by the number of heads (", heads, ")")}}),
+             {{"count", count, Limit::kNotNegative}, WithinLimits(options), DividedByHeads(size, heads)}),
       layers(*this, Part("layers")) {
   AddLayers(layers, count, size, heads, options, made_at());
   if (final_norm) norm_ = std::make_unique<LayerNorm>(*this, Part("norm"), Dims{size}, options.eps);
