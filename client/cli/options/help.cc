@@ -124,13 +124,13 @@ constexpr JsonObject kJsonObjects[] = {
      "by graphs[key program executes queue run {min_us max_us sum_us} peak_bytes network_us "
      "network_bytes] executes execute_us network_us"},
     {"graphs RUN",
-     "graphs[program name cause origin nodes inputs outputs compiles cache_hits executes compile "
+     "graphs[program name cause origin nodes inputs outputs compiles daemon_hits cache_hits executes compile "
      "queue execute {total_us mean_us min_us max_us} host_to_device_bytes device_to_host_bytes "
      "number_bytes] breaks[stage cause operation origin value times host_to_device_bytes "
      "device_to_host_bytes held_bytes host_to_device_calls device_to_host_calls fusion_lost_bytes "
      "times_us saves_graphs saves_executes saves_us remedy] recompiles[reason why program nearest "
      "origin step compile_us remedy] slow[path what line program times us remedy] steps compiles "
-     "cache_hits executes host_to_device device_to_host times wall_us"},
+     "daemon_hits cache_hits executes host_to_device device_to_host times wall_us"},
     {"cluster",
      "name join member epoch size peer_silence_us members[rank name address incarnation devices joined state "
      "round_trip_us silent_us] departed[rank name why us_ago] missing problem"},

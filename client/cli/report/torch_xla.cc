@@ -5,6 +5,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/print/json.h"
 #include "client/cli/print/table.h"
+#include "client/report/graphs/or_null.h"
 #include "common/base/errors/status.h"
 
 namespace hlod::cli {
@@ -12,10 +13,7 @@ namespace {
 
 namespace torch_xla = analysis::torch_xla;
 
-template <typename T>
-Json OrNull(const std::optional<T>& value) {
-  return value.has_value() ? Json(*value) : Json(nullptr);
-}
+using report::OrNull;
 
 Json LineJson(const torch_xla::Frame& frame) {
   return {{"file", frame.at.file}, {"line", frame.at.line}, {"function", frame.function}};

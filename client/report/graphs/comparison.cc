@@ -31,15 +31,15 @@ Total TotalOf(const GraphReport& report) {
 std::string ToText(const TracingComparison& comparison) {
   const auto n = [](int64_t value) { return absl::StrCat(value); };
   const auto us = [](double value) { return absl::StrCat(std::llround(value)); };
-  report::Table table({"way", "captured", "modules", "compiles", "hits", "executes", "breaks", "to device",
-                       "to host", "held", "fusion lost", "trace us", "lower us", "compile us", "queue us",
-                       "execute us", "wait us"});
+  report::Table table({"way", "captured", "modules", "compiles", "daemon had", "hits", "executes", "breaks",
+                       "to device", "to host", "held", "fusion lost", "trace us", "lower us", "compile us",
+                       "queue us", "execute us", "wait us"});
   const TracingProfile* const profiles[] = {&comparison.lazy, &comparison.captured, &comparison.phases};
   for (const TracingProfile* profile : profiles) {
     const GraphReport& r = profile->report;
     const Total total = TotalOf(r);
     table.Add({profile->name, n(profile->captured_graphs), n(profile->modules), n(r.compiles),
-               n(r.cache_hits), n(r.executes), n(total.breaks), n(r.host_to_device.bytes),
+               n(r.daemon_hits), n(r.cache_hits), n(r.executes), n(total.breaks), n(r.host_to_device.bytes),
                n(r.device_to_host.bytes), n(total.held), n(total.lost), us(r.times.trace_us),
                us(r.times.lower_us), us(r.times.compile_us), us(r.times.queue_us), us(r.times.execute_us),
                us(r.times.wait_us)});

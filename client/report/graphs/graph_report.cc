@@ -110,6 +110,18 @@ void AddGraphs(const Timeline& timeline, GraphReport& report) {
   }
 }
 
+// Returns the row in which a compile of the program is counted: the first that sent it, if any did. Null if
+// the program never ran.
+GraphRow* RowOfCompile(GraphReport& report, const std::string& program) {
+  GraphRow* found = nullptr;
+  for (GraphRow& graph : report.graphs) {
+    if (graph.program != program) continue;
+    if (graph.compiles > 0) return &graph;
+    if (found == nullptr) found = &graph;
+  }
+  return found;
+}
+
 // Adds the daemon's times, and rows for programs that ran without a trace.
 void AddAccounts(const Profile& run, GraphReport& report) {
   std::multimap<std::pair<std::string, int>, size_t> rows_of;  // The rows by program and line.
@@ -140,14 +152,17 @@ void AddAccounts(const Profile& run, GraphReport& report) {
       graph.executes = graph.executes_timed = row.count;
     }
     for (const CompileRow& row : account.account.compiles) {
-      const Distribution spread{row.compile_us, row.compile_us, row.compile_us};
-      bool first = true;  // A compile is counted in one row.
-      for (GraphRow& graph : report.graphs) {
-        if (graph.program != row.digest || !first) continue;
-        first = false;
-        Add(graph.compile, spread, graph.compiles_timed == 0);
-        graph.compiles_timed += row.count;
-        if (graph.cause == "execute") graph.compiles += row.count;
+      GraphRow* const graph = RowOfCompile(report, row.digest);
+      if (graph == nullptr) continue;
+      Add(graph->compile, {row.compile_us, row.compile_us, row.compile_us}, graph->compiles_timed == 0);
+      graph->compiles_timed += row.count;
+      const bool had = row.outcome != CompileOutcome::kCompiled;
+      if (graph->cause == "execute") {
+        (had ? graph->daemon_hits : graph->compiles) += row.count;
+      } else if (had) {  // The process sent it to be compiled.
+        const int64_t count = std::min(row.count, graph->compiles);
+        graph->compiles -= count;
+        graph->daemon_hits += count;
       }
     }
     report.host_to_device.bytes += account.account.stats.host_to_device.bytes;
@@ -162,6 +177,7 @@ void AddAccounts(const Profile& run, GraphReport& report) {
     report.other_device_to_host_bytes -= graph.device_to_host_bytes;
     report.number_bytes += graph.number_bytes;
     report.compiles += graph.compiles;
+    report.daemon_hits += graph.daemon_hits;
     report.cache_hits += graph.cache_hits;
     report.executes += graph.executes;
   }

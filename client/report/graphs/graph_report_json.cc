@@ -1,11 +1,13 @@
 // Writes the report of graphs as JSON.
 #include <nlohmann/json.hpp>
 
+#include "client/report/graphs/or_null.h"
 #include "hlod/observe/graph_report.h"
 
 namespace hlod {
 namespace {
 
+using report::OrNull;
 using Json = nlohmann::ordered_json;
 
 Json ToJson(const Origin& origin) {
@@ -27,10 +29,11 @@ Json ToJson(const GraphRow& row) {
           {"name", row.name},
           {"cause", row.cause},
           {"origin", ToJson(row.origin)},
-          {"nodes", row.nodes},
-          {"inputs", row.inputs},
-          {"outputs", row.outputs},
+          {"nodes", OrNull(row.nodes)},
+          {"inputs", OrNull(row.inputs)},
+          {"outputs", OrNull(row.outputs)},
           {"compiles", row.compiles},
+          {"daemon_hits", row.daemon_hits},
           {"cache_hits", row.cache_hits},
           {"executes", row.executes},
           {"compile", ToJson(row.compile, row.compiles_timed)},
@@ -89,6 +92,7 @@ std::string ToJson(const GraphReport& report) {
                      {"slow", ToJson(report.slow)},
                      {"steps", report.steps},
                      {"compiles", report.compiles},
+                     {"daemon_hits", report.daemon_hits},
                      {"cache_hits", report.cache_hits},
                      {"executes", report.executes},
                      {"host_to_device", ToJson(report.host_to_device)},

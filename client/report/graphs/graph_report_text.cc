@@ -1,6 +1,7 @@
 // Writes the report of graphs as text.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,26 +18,27 @@ namespace {
 using report::Table;
 
 std::string N(int64_t n) { return absl::StrCat(n); }
+std::string N(std::optional<int64_t> n) { return n.has_value() ? N(*n) : "-"; }
 std::string Us(double us) { return N(std::llround(us)); }
 std::string Mean(const Distribution& spread, int64_t count) {
   return count == 0 ? "-" : Us(static_cast<double>(spread.sum_us) / static_cast<double>(count));
 }
 
 std::string Graphs(const GraphReport& report) {
-  Table table({"graph", "cause", "line", "nodes", "in", "out", "compiles", "hits", "executes", "compile us",
-               "execute us", "mean", "min", "max", "to device", "to host", "numbers"});
+  Table table({"graph", "cause", "line", "nodes", "in", "out", "compiles", "daemon had", "hits", "executes",
+               "compile us", "execute us", "mean", "min", "max", "to device", "to host", "numbers"});
   for (const GraphRow& row : report.graphs) {
     table.Add({row.program.substr(0, 12), row.cause, ToString(row.origin), N(row.nodes), N(row.inputs),
-               N(row.outputs), N(row.compiles), N(row.cache_hits), N(row.executes), N(row.compile.sum_us),
-               N(row.execute.sum_us), Mean(row.execute, row.executes_timed), N(row.execute.min_us),
-               N(row.execute.max_us), N(row.host_to_device_bytes), N(row.device_to_host_bytes),
-               N(row.number_bytes)});
+               N(row.outputs), N(row.compiles), N(row.daemon_hits), N(row.cache_hits), N(row.executes),
+               N(row.compile.sum_us), N(row.execute.sum_us), Mean(row.execute, row.executes_timed),
+               N(row.execute.min_us), N(row.execute.max_us), N(row.host_to_device_bytes),
+               N(row.device_to_host_bytes), N(row.number_bytes)});
   }
   if (report.other_host_to_device_bytes != 0 || report.other_device_to_host_bytes != 0) {
-    std::vector<std::string> row(17, "");
+    std::vector<std::string> row(18, "");
     row[0] = "none";
-    row[14] = N(report.other_host_to_device_bytes);
-    row[15] = N(report.other_device_to_host_bytes);
+    row[15] = N(report.other_host_to_device_bytes);
+    row[16] = N(report.other_device_to_host_bytes);
     table.Add(std::move(row));
   }
   return table.ToString();
@@ -76,13 +78,13 @@ std::string Slow(const GraphReport& report) {
 
 std::string ToText(const GraphReport& report) {
   std::string text = absl::StrFormat(
-      "%d steps, %d graphs, %d compiles, %d cache hits, %d executes; %d bytes to the device, %d to the host, "
-      "%d in numbers that travelled with executes\n"
+      "%d steps, %d graphs, %d compiles, %d programs that the daemon had, %d that were in this process, %d "
+      "executes; %d bytes to the device, %d to the host, %d in numbers that travelled with executes\n"
       "us: trace %.0f, lower %.0f, compile %.0f, queue %.0f, execute %.0f, wait %.0f; the run took %.0f\n\n",
-      report.steps, report.graphs.size(), report.compiles, report.cache_hits, report.executes,
-      report.host_to_device.bytes, report.device_to_host.bytes, report.number_bytes, report.times.trace_us,
-      report.times.lower_us, report.times.compile_us, report.times.queue_us, report.times.execute_us,
-      report.times.wait_us, report.wall_us);
+      report.steps, report.graphs.size(), report.compiles, report.daemon_hits, report.cache_hits,
+      report.executes, report.host_to_device.bytes, report.device_to_host.bytes, report.number_bytes,
+      report.times.trace_us, report.times.lower_us, report.times.compile_us, report.times.queue_us,
+      report.times.execute_us, report.times.wait_us, report.wall_us);
   absl::StrAppend(&text, Graphs(report), "\n");
   if (report.breaks.empty()) absl::StrAppend(&text, "No breaks: each step is one graph.\n");
   else absl::StrAppend(&text, Breaks(report), "\n");

@@ -27,6 +27,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,10 +56,13 @@ struct GraphRow {
   // trace.
   std::string cause;
   Origin origin;  // The line of the cause.
-  int64_t nodes = 0, inputs = 0, outputs = 0;
-  int64_t compiles = 0, cache_hits = 0, executes = 0;  // cache_hits: programs found in this process.
-  Distribution compile;                                // The daemon's compile times.
-  int64_t compiles_timed = 0;                          // The number of compiles in `compile`.
+  std::optional<int64_t> nodes, inputs, outputs;  // Not known for a program that ran without a trace.
+  // Programs that the daemon compiled, that it had (in memory, or in its persistent cache), and that were
+  // found in this process.
+  int64_t compiles = 0, daemon_hits = 0, cache_hits = 0;
+  int64_t executes = 0;
+  Distribution compile;        // The daemon's times of compiles and hits.
+  int64_t compiles_timed = 0;  // The number of them in `compile`.
   Distribution queue, execute;
   int64_t executes_timed = 0;
   int64_t host_to_device_bytes = 0;  // The bytes of uploads since the previous graph.
@@ -118,7 +122,7 @@ struct GraphReport {
   std::vector<RecompileRow> recompiles;  // In order of time.
   std::vector<SlowRow> slow;             // The path that took the most time comes first.
   int64_t steps = 0;                     // The number of Sync() calls.
-  int64_t compiles = 0, cache_hits = 0, executes = 0;
+  int64_t compiles = 0, daemon_hits = 0, cache_hits = 0, executes = 0;  // As in GraphRow.
   Amount host_to_device, device_to_host;  // The totals of the account.
   // The bytes of the totals that belong to no graph: uploads without a following execute, and reads of values
   // that were not computed by a graph.

@@ -43,6 +43,33 @@ TEST(GraphReports, GraphsAndTheirTimesAreTheRunsAndTheAccounts) {
   EXPECT_EQ(report.number_bytes, 4);
 }
 
+// What the daemon had already is no compile, as in its own account.
+TEST(GraphReports, AProgramThatTheDaemonHadIsNoCompile) {
+  Profile run = ReadProfile(SourceDir() / "tests/golden/run/example.jsonl").value();
+  for (CompileRow& row : run.accounts[0].account.compiles) {
+    if (row.digest == "aa01") row.outcome = CompileOutcome::kPersistent;
+  }
+  const GraphReport report = MakeGraphReport(run);
+  EXPECT_EQ(report.compiles, 1);
+  EXPECT_EQ(report.daemon_hits, 1);
+  EXPECT_EQ(report.graphs[0].compiles, 0);
+  EXPECT_EQ(report.graphs[0].daemon_hits, 1);
+  EXPECT_EQ(report.graphs[1].compiles, 1);
+}
+
+// Nothing is known of the operations of a program that ran without a trace, as JAX's programs do.
+TEST(GraphReports, AProgramWithoutATraceHasNoNumbersOfNodes) {
+  Profile run = ReadProfile(SourceDir() / "tests/golden/run/example.jsonl").value();
+  run.events.clear();
+  const GraphReport report = MakeGraphReport(run);
+  ASSERT_EQ(report.graphs.size(), 2u);
+  EXPECT_EQ(report.graphs[0].cause, "execute");
+  EXPECT_EQ(report.graphs[0].nodes, std::nullopt);
+  EXPECT_EQ(report.graphs[0].inputs, std::nullopt);
+  EXPECT_EQ(report.compiles, 2);
+  EXPECT_THAT(ToText(report), HasSubstr("  -       -   -"));
+}
+
 // The bytes of the graphs and those without a graph add up to the account's.
 TEST(GraphReports, BytesOfGraphsAddUpToTheAccounts) {
   Profile run = ReadProfile(SourceDir() / "tests/golden/run/example.jsonl").value();
