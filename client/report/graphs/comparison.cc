@@ -31,7 +31,7 @@ Total TotalOf(const GraphReport& report) {
 std::string ToText(const TracingComparison& comparison) {
   const auto n = [](int64_t value) { return absl::StrCat(value); };
   const auto us = [](double value) { return absl::StrCat(std::llround(value)); };
-  report::Table table({"way", "captured", "modules", "compiles", "daemon had", "hits", "executes", "breaks",
+  report::Table table({"way", "captured", "modules", "compiles", "daemon hits", "hits", "executes", "breaks",
                        "to device", "to host", "held", "fusion lost", "trace us", "lower us", "compile us",
                        "queue us", "execute us", "wait us"});
   const TracingProfile* const profiles[] = {&comparison.lazy, &comparison.captured, &comparison.phases};

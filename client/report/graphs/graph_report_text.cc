@@ -25,7 +25,7 @@ std::string Mean(const Distribution& spread, int64_t count) {
 }
 
 std::string Graphs(const GraphReport& report) {
-  Table table({"graph", "cause", "line", "nodes", "in", "out", "compiles", "daemon had", "hits", "executes",
+  Table table({"graph", "cause", "line", "nodes", "in", "out", "compiles", "daemon hits", "hits", "executes",
                "compile us", "execute us", "mean", "min", "max", "to device", "to host", "numbers"});
   for (const GraphRow& row : report.graphs) {
     table.Add({row.program.substr(0, 12), row.cause, ToString(row.origin), N(row.nodes), N(row.inputs),
@@ -78,7 +78,7 @@ std::string Slow(const GraphReport& report) {
 
 std::string ToText(const GraphReport& report) {
   std::string text = absl::StrFormat(
-      "%d steps, %d graphs, %d compiles, %d programs that the daemon had, %d that were in this process, %d "
+      "%d steps, %d graphs, %d compiles, %d daemon hits, %d cache hits, %d "
       "executes; %d bytes to the device, %d to the host, %d in numbers that travelled with executes\n"
       "us: trace %.0f, lower %.0f, compile %.0f, queue %.0f, execute %.0f, wait %.0f; the run took %.0f\n\n",
       report.steps, report.graphs.size(), report.compiles, report.daemon_hits, report.cache_hits,

@@ -67,7 +67,7 @@ TEST(GraphReports, AProgramWithoutATraceHasNoNumbersOfNodes) {
   EXPECT_EQ(report.graphs[0].nodes, std::nullopt);
   EXPECT_EQ(report.graphs[0].inputs, std::nullopt);
   EXPECT_EQ(report.compiles, 2);
-  EXPECT_THAT(ToText(report), HasSubstr("  -       -   -"));
+  EXPECT_THAT(ToText(report), HasSubstr("-      -   -"));
 }
 
 // The bytes of the graphs and those without a graph add up to the account's.
@@ -275,8 +275,10 @@ TEST(GraphReports, SlowPathsAreCountedAndNamedWithTheirLines) {
 TEST(GraphReports, TextAndJsonSayTheSame) {
   const GraphReport report = ExampleReport();
   const std::string text = ToText(report);
-  EXPECT_THAT(text, HasSubstr("1 steps, 2 graphs, 2 compiles, 0 cache hits, 2 executes; 1024 bytes to the "
-                              "device, 4 to the host, 4 in numbers that travelled with executes\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("1 steps, 2 graphs, 2 compiles, 0 daemon hits, 0 cache hits, 2 executes; 1024 bytes to the "
+                "device, 4 to the host, 4 in numbers that travelled with executes\n"));
   // From the first event, at 100.5 us, to the last, at 2520.
   EXPECT_THAT(text, HasSubstr("; the run took 2420\n"));
   EXPECT_THAT(text, HasSubstr("item   trace  example.cc:12"));
