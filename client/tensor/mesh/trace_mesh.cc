@@ -91,9 +91,9 @@ void PlaceParameters(Trace& graph, const std::vector<int>& mesh, const Caller& c
     Value& value = *parameter.value;
     if (value.state() != Value::State::kData || ShardsOf(value) != nullptr) continue;
     const std::string text = value.sharding == nullptr ? "" : hlo::ShardingToText(*value.sharding);
-    value.Become(
-        ValueOrThrow(Divide(value.buffer(), MeshOfDevices(mesh), text.empty() ? "{replicated}" : text, caller),
-                     "execute", caller));
+    value.Become(ValueOrThrow(
+        Divide(value.buffer(), MeshOfDevices(mesh), text.empty() ? "{replicated}" : text, caller), "execute",
+        caller));
   }
 }
 

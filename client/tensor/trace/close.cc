@@ -168,7 +168,8 @@ void Start(Trace& graph, const Program& program, const Outputs& outputs, const C
     values.push_back(parameter.value.get());
     if (parameter.literal != nullptr) ++Stats().inline_numbers;
     if (parameter.literal != nullptr) arguments.emplace_back(*parameter.literal);
-    else if (parameter.value->state() == Value::State::kHost) arguments.emplace_back(*parameter.value->literal());
+    else if (parameter.value->state() == Value::State::kHost)
+      arguments.emplace_back(*parameter.value->literal());
     else arguments.emplace_back(parameter.value->buffer());
   }
   for (const auto& number : program.numbers) {

@@ -63,8 +63,7 @@ absl::flat_hash_set<const Value*> HeldByTapeAlone(const Trace& graph) {
   }
   absl::flat_hash_set<const Value*> held;
   for (const auto& [value, count] : references) {
-    if (value->graph() == &graph && value->references() == count)
-      held.insert(value);
+    if (value->graph() == &graph && value->references() == count) held.insert(value);
   }
   return held;
 }

@@ -1,5 +1,5 @@
-// Reads a serialized protobuf message across the slices of a gRPC buffer, for messages whose large field is not
-// copied by protobuf.
+// Reads a serialized protobuf message across the slices of a gRPC buffer, for messages whose large field is
+// not copied by protobuf.
 #pragma once
 
 #include <grpcpp/support/slice.h>
