@@ -5,6 +5,7 @@
 #include "common/rpc/ring.h"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -35,11 +36,19 @@ static_assert(kHeaderBytes == 8);
 constexpr std::chrono::nanoseconds kSpin{20'000};
 constexpr int kLooksPerClock = 16;
 constexpr int kLuckMax = 16, kRest = 16;
+// The time after which a reader counts the processors again that its thread may use.
+constexpr std::chrono::milliseconds kCount{50};
 // A peer that wakes the reader again and again without a record is slowed down to one wake-up per kCalm.
 constexpr int kEmptyWakesMax = 32;
 constexpr std::chrono::milliseconds kCalm{1};
 
 size_t PaddedRecord(size_t bytes) { return (bytes + kHeaderBytes - 1) / kHeaderBytes * kHeaderBytes; }
+
+// Returns the number of processors that the calling thread may use; 0 if there are too many to tell.
+int ProcessorsOfThread() {
+  cpu_set_t processors;
+  return sched_getaffinity(0, sizeof(processors), &processors) == 0 ? CPU_COUNT(&processors) : 0;
+}
 
 void Relax() {
 #if defined(__x86_64__)
@@ -211,22 +220,29 @@ bool RingReader::Wait(std::chrono::microseconds timeout) {
 }
 
 bool RingReader::Spin() {
-  // On one core, or beside busy neighbours, the writer may not run before this thread sleeps.
+  // Beside busy neighbours the writer may not run before this thread sleeps.
   if (luck_ <= 0 && ++resting_ < kRest) return false;
   resting_ = 0;
-  const auto end = std::chrono::steady_clock::now() + kSpin;
+  const auto start = std::chrono::steady_clock::now(), end = start + kSpin;
+  if (start >= count_again_) {
+    count_again_ = start + kCount;
+    alone_ = ProcessorsOfThread() == 1;
+  }
+  if (alone_) return false;
+  bool found = false;
+  auto now = start;
   do {
-    for (int i = 0; i < kLooksPerClock; ++i) {
-      if (HasRecord()) {
-        luck_ = std::min(kLuckMax, luck_ + 4);
-        return true;
-      }
-      Relax();
+    for (int i = 0; i < kLooksPerClock && !found; ++i) {
+      found = HasRecord();
+      if (!found) Relax();
     }
-    if (interrupted_.load(std::memory_order_relaxed) != 0) return false;
-  } while (std::chrono::steady_clock::now() < end);
-  luck_ = std::max(0, luck_ - 1);
-  return false;
+    if (!found && interrupted_.load(std::memory_order_relaxed) != 0) return false;
+    now = std::chrono::steady_clock::now();
+  } while (!found && now < end);
+  // If this thread has lost its processor meanwhile, it might as well have slept: perhaps the writer needed
+  // it.
+  luck_ = found && now < end + kSpin ? std::min(kLuckMax, luck_ + 4) : std::max(0, luck_ - 1);
+  return found;
 }
 
 bool RingReader::Sleep(std::chrono::microseconds timeout) {

@@ -92,8 +92,12 @@ class RingReader {
   bool HasRecord() const { return place_.positions->head.load(std::memory_order_acquire) != tail_; }
 
   // Waits for a record for at most about `timeout`: on the processor for a few microseconds, unless that was
-  // in vain lately, then asleep. Returns early, perhaps without one, when interrupted. Returns HasRecord().
+  // in vain lately or the thread has no more than one processor, which the writer may need; then asleep.
+  // Returns early, perhaps without one, when interrupted. Returns HasRecord().
   bool Wait(std::chrono::microseconds timeout);
+  // Returns true if waits may begin on the processor: as far as the last one counted, there is another for
+  // the writer.
+  bool may_spin() const { return !alone_; }
   // Ends the current wait, or else the next one. May be called on any thread.
   void Interrupt();
 
@@ -106,8 +110,10 @@ class RingReader {
   uint64_t known_head_ = 0;  // The writer's count as last checked.
   // 1 when interrupted. It is not in the shared memory: a peer cannot keep a reader from being interrupted.
   std::atomic<uint32_t> interrupted_{0};
-  int luck_ = 8;         // Falls with each spin in vain, and rises with each that ended with a record.
+  int luck_ = 8;  // Falls with each spin in vain, and rises with each that ended with a record in time.
   int resting_ = 0;      // The number of waits since luck ran out.
+  bool alone_ = false;   // True if the thread may use one processor only, when last counted.
+  std::chrono::steady_clock::time_point count_again_;
   int empty_wakes_ = 0;  // The number of times in a row that it was woken for no record.
 };
 

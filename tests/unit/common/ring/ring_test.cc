@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -323,6 +324,32 @@ TEST(Ring, RandomBytesFromAPeerReachNothingOutsideOfTheRing) {
 }
 
 // Both futex calls below are open to every process that maps the ring.
+// A reader that looks for a record on the only processor keeps the writer from writing it.
+TEST(Ring, AReaderWithOneProcessorSleepsAtOnce) {
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
+  Memory memory;
+  RingWriter writer(memory.pair.to_client);
+  RingReader several(memory.pair.to_client), one(memory.pair.to_client);
+  EXPECT_FALSE(several.Wait(std::chrono::microseconds(1)));
+  EXPECT_EQ(several.may_spin(), CPU_COUNT(&before) > 1);
+  std::thread pinned([&] {
+    cpu_set_t first;
+    CPU_ZERO(&first);
+    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&first) == 0; ++cpu) {
+      if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &first);
+    }
+    ASSERT_EQ(sched_setaffinity(0, sizeof(first), &first), 0);
+    EXPECT_FALSE(one.Wait(std::chrono::microseconds(1)));
+    EXPECT_FALSE(one.may_spin());
+    std::thread late([&] { EXPECT_TRUE(WriteTo(writer, "now").value()); });
+    while (!one.Wait(std::chrono::hours(1))) {
+    }
+    late.join();
+  });
+  pinned.join();
+}
+
 TEST(Ring, APeerCannotHideASleepingReaderFromItsOwnProcess) {
   for (const bool requeue : {false, true}) {
     const Memory memory;
