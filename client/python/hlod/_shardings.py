@@ -1,7 +1,8 @@
 """Completes the shardings of programs for several devices, by Shardy, which is a part of jaxlib.
 
 XLA runs Shardy while it compiles, and then tells JAX how arguments and results are divided. The plugin reads this from the program's
-signature, so this module completes the signature before JAX gives the program to the plugin.
+signature, so this module completes the signature before JAX gives the program to the plugin, but for results that XLA's partitioner
+decides on.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ def completed(module):
                 callbacks += _divided_callbacks.divide(whole, call, _axes(whole), operands)
             else:
                 _custom_partitioning.divide(whole, call, operands, _shardings_of(op, divided))
-        _take_signature(whole, divided)
+        # XLA's partitioner simplifies before it decides how open results are divided, so that its decision may be another one than
+        # Shardy's here. Where it has no part in the program, or finds operations divided already, this one stands.
+        _take_signature(whole, divided, ["arg_attrs", "res_attrs"] if decided or _is_divided_by_hand(_main(whole)) else ["arg_attrs"])
     return whole, callbacks
 
 
@@ -112,8 +115,13 @@ def _is_open(main) -> bool:
     return len(stated) < values or any(sharding is None or "?" in str(sharding) for sharding in stated)
 
 
-def _take_signature(module, source) -> None:
-    """Gives a module the attributes of the arguments and results of another, and the meshes that they name."""
+def _is_divided_by_hand(main) -> bool:
+    """Returns True when all of a program is in shard_map."""
+    return all(op.operation.name in ("sdy.manual_computation", "func.return") for op in main.entry_block)
+
+
+def _take_signature(module, source, names) -> None:
+    """Gives a module the named attributes of the signature of another, and the meshes that they name."""
     from jaxlib.mlir import ir
 
     known = _meshes(module)
@@ -121,7 +129,7 @@ def _take_signature(module, source) -> None:
         if name not in known:
             with ir.InsertionPoint.at_block_begin(module.body):
                 mesh.operation.clone()
-    for name in ("arg_attrs", "res_attrs"):
+    for name in names:
         if name in _main(source).attributes:
             _main(module).attributes[name] = _main(source).attributes[name]
 

@@ -40,6 +40,10 @@ OPERATIONS = {
     "a convolution": lambda v: lax.conv(v[None, None], jnp.ones((1, 1, 3, 3)), (1, 1), "SAME"),
     "factorisations": lambda v: (jnp.linalg.cholesky(v @ v.T + 8 * jnp.eye(8)), jnp.linalg.inv(v + 8 * jnp.eye(8))),
     "transforms": lambda v: jnp.fft.fft(v).real,
+    # XLA simplifies these before it decides.
+    "a reshape and its inverse": lambda v: v.reshape(-1).reshape(8, 8),
+    "a transpose of a row": lambda v: (jnp.concatenate([v[3:4].T] * 2, 1), jnp.pad(v[3:4].T, ((0, 0), (0, 1)))),
+    "a constant condition": lambda v: jnp.where(True, v, v.T.reshape(8, 8)),
     "other types": lambda v: (v.astype(jnp.bfloat16), v + 1j, lax.bitcast_convert_type(v, jnp.uint8)),
 }
 
@@ -64,6 +68,18 @@ class Shardings(PluginTest):
                 with self.subTest(name, spec=spec):
                     place = lambda mesh: jax.device_put(array(8, 8), NamedSharding(mesh, spec))
                     self.same_division(lambda mesh: jax.jit(operation)(place(mesh)))
+
+    def test_loops_that_close_over_an_array(self):
+        loops = {
+            "fori_loop": lambda a, b: lax.fori_loop(0, 3, lambda i, c: c * 2 + b, a),
+            "while_loop": lambda a, b: lax.while_loop(lambda c: c[0, 0] < 9, lambda c: c * 2 + b, a),
+            "scan": lambda a, b: lax.scan(lambda c, _: (c * 2 + b, None), a, None, length=3)[0],
+        }
+        for name, loop in loops.items():
+            for a, b in ((P("x", "y"), P("y")), (P(), P("x")), (P("y"), P("x"))):
+                with self.subTest(name, a=a, b=b):
+                    place = lambda mesh, spec: jax.device_put(abs(array(8, 8)) + 1, NamedSharding(mesh, spec))
+                    self.same_division(lambda mesh: jax.jit(loop)(place(mesh, a), place(mesh, b)))
 
     def test_constraints_reach_arguments(self):
         def run(mesh, x):
