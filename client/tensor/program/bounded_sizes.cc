@@ -161,9 +161,12 @@ class Bounding {
         });
       } else if (is.opcode() == hlo::kPad || is.opcode() == hlo::kDynamicUpdateSlice) {
         const NodeId part = operands[is.opcode() == hlo::kPad ? 0 : 1];
-        ForChanged(node, [&](int64_t d, Change change) {
-          if (!Grows(part, d)) Limit(change, now_[part].shape().dims[d] - change.second);
-        });
+        // A pad that cuts has a part of its operand.
+        if (is.opcode() == hlo::kPad) {
+          ForChanged(node, [&](int64_t d, Change change) {
+            if (!Grows(part, d)) Limit(change, now_[part].shape().dims[d] - change.second);
+          });
+        }
         ForChanged(part, [&](int64_t d, Change change) {
           if (Grows(node, d)) return;
           const int64_t low = is.opcode() == hlo::kPad
@@ -232,9 +235,9 @@ class Bounding {
 
   // Appends an instruction with which arrays begin to grow. The growing dimensions for which `follows` is
   // true are dynamic as those of an operand are; those for which `begins` is true get their sizes.
-  template <typename Follows, typename Begins>
+  template <typename Extends, typename Begins>
   NodeId Begin(NodeId node, hlo::Opcode opcode, const hlo::Attributes& attributes,
-               absl::Span<const NodeId> operands, Follows follows, Begins begins) {
+               absl::Span<const NodeId> operands, Extends follows, Begins begins) {
     Shape shape = AtBound(node);
     ForChanged(node, [&](int64_t d, Change) {
       if (follows(d)) MakeDynamic(shape, d);

@@ -89,15 +89,15 @@ class Value : public RefCounted, public Pooled<Value> {
   State state() const { return static_cast<State>(form_.index()); }
   // Each returns its own form's part. Those that return pointers return null in the other forms, and buffer()
   // an invalid Buffer; the others require their form.
-  const absl::Status& failure() const { return *std::get_if<absl::Status>(&form_); }
+  const absl::Status& failure() const { return std::get<absl::Status>(form_); }
   std::shared_ptr<const Literal> literal() const;
-  const Recipe& recipe() const { return *std::get_if<Recipe>(&form_); }
-  const File& file() const { return *std::get_if<File>(&form_); }
+  const Recipe& recipe() const { return std::get<Recipe>(form_); }
+  const File& file() const { return std::get<File>(form_); }
   Trace* graph() const {
     const Live* const live = std::get_if<Live>(&form_);
     return live == nullptr ? nullptr : live->graph;
   }
-  NodeId node() const { return std::get_if<Live>(&form_)->node; }
+  NodeId node() const { return std::get<Live>(form_).node; }
   const Buffer& buffer() const;
 
   // Returns true on the host while its bytes do not exist yet.

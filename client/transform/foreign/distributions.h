@@ -13,7 +13,7 @@ namespace hlod::lazy {
 // use: the derivative is that of the quantile by the concentration.
 std::optional<hlo::NodeId> AppendGammaVariate(hlo::Computation& to, const hlo::Instruction& multiply);
 std::optional<hlo::NodeId> AppendLogGammaVariate(hlo::Computation& to, const hlo::Instruction& add);
-// The logarithm of the normal distribution.
+// The logarithm of the normal distribution function.
 std::optional<hlo::NodeId> AppendLogNdtr(hlo::Computation& to, const hlo::Instruction& select);
 // The regularised incomplete beta function.
 std::optional<hlo::NodeId> AppendBetainc(hlo::Computation& to, const hlo::Instruction& select);

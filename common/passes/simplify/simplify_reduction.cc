@@ -64,25 +64,22 @@ NodeId ReduceOfOne(ComputationCopy& copy, Instruction instruction) {
 // With more pieces, an element would depend on more memory than a fused step reads in one pass.
 constexpr uint32_t kPiecesMax = 16;
 
-// Combines values of one shape in pairs, then the results in pairs, and so on, which rounds sums the least.
-NodeId InPairs(ComputationCopy& copy, Instruction instruction, Opcode opcode, ShapeId shape,
-               std::vector<NodeId> values) {
-  while (values.size() > 1) {
-    size_t count = 0;
-    for (size_t i = 0; i + 1 < values.size(); i += 2)
-      values[count++] = copy.Replace(instruction, opcode, shape, NoAttributes{}, {values[i], values[i + 1]});
-    if (values.size() % 2 == 1) values[count++] = values.back();
-    values.resize(count);
-  }
-  return values[0];
+// Combines values of one shape from the first to the last, as XLA does. (In pairs, sums would round less; but
+// where two pairs overflow, their combination could be NaN.)
+NodeId InOrder(ComputationCopy& copy, Instruction instruction, Opcode opcode, ShapeId shape,
+               const std::vector<NodeId>& values) {
+  NodeId joined = values[0];
+  for (size_t i = 1; i < values.size(); ++i)
+    joined = copy.Replace(instruction, opcode, shape, NoAttributes{}, {joined, values[i]});
+  return joined;
 }
 
 // Returns the pieces of the operand of a reduce if they have one shape, and are reduced along the dimension
 // along which they are concatenated; else an empty vector.
 std::vector<NodeId> ReducedPieces(ComputationCopy& copy, Instruction reduce) {
   const Instruction whole = copy.operand(reduce, 0);
-  if (whole.opcode() != kConcatenate || whole.operand_count() > kPiecesMax ||
-      copy.use_count(reduce.operands()[0]) != 1) {
+  if (whole.opcode() != kConcatenate || reduce.operand(0).opcode() != kConcatenate ||
+      whole.operand_count() > kPiecesMax || copy.use_count(reduce.operands()[0]) != 1) {
     return {};
   }
   bool reduced = false;
@@ -94,7 +91,7 @@ std::vector<NodeId> ReducedPieces(ComputationCopy& copy, Instruction reduce) {
 }
 
 // Returns true if a reduction of one piece has nothing to add up, so that its result is the piece.
-bool IsOnePerResult(const Shape& piece, Instruction reduce) {
+bool EachIsOneResult(const Shape& piece, Instruction reduce) {
   return ElementCount(piece) == ElementCount(reduce.shape());
 }
 
@@ -106,7 +103,7 @@ NodeId JoinedInF32(ComputationCopy& copy, Instruction instruction, Opcode opcode
   wide.type = kF32;
   const ShapeId narrow_id = copy.to()[pieces[0]].shape_id(), wide_id = copy.tables().Intern(wide);
   for (NodeId& value : pieces) value = copy.Replace(instruction, kConvert, wide_id, NoAttributes{}, {value});
-  const NodeId joined = InPairs(copy, instruction, opcode, wide_id, std::move(pieces));
+  const NodeId joined = InOrder(copy, instruction, opcode, wide_id, pieces);
   return copy.Replace(instruction, kConvert, narrow_id, NoAttributes{}, {joined});
 }
 
@@ -118,11 +115,11 @@ NodeId ReduceOfPieces(ComputationCopy& copy, Instruction instruction) {
   const Shape& piece = copy.to()[pieces[0]].shape();
   const bool in_f32 =
       IsFloat(piece.type) && Info(piece.type).bits < 32 && (*operation == kAdd || *operation == kMultiply);
-  if (in_f32 && (!IsOnePerResult(piece, instruction) || !HasNeutralInit(copy, instruction, *operation)))
+  if (in_f32 && (!EachIsOneResult(piece, instruction) || !HasNeutralInit(copy, instruction, *operation)))
     return kUnchanged;
   const ShapeId shape = copy.to()[pieces[0]].shape_id();
   const NodeId joined = in_f32 ? JoinedInF32(copy, instruction, *operation, std::move(pieces))
-                               : InPairs(copy, instruction, *operation, shape, std::move(pieces));
+                               : InOrder(copy, instruction, *operation, shape, pieces);
   return copy.CloneOver(instruction, {joined, copy.node(instruction.operands()[1])});
 }
 

@@ -81,6 +81,7 @@ class WindowStarts {
   // Resolves dense indices into one dimension.
   template <bool kClamped, typename T>
   struct DenseStarts {
+    static_assert(std::is_signed_v<T>, "The largest start must fit into 64 bits with a sign.");
     static HLOD_ALWAYS_INLINE void Run(const T* index, int64_t n, int64_t first, int64_t last, int64_t stride,
                                        int64_t* starts) {
       const T most = static_cast<T>(std::min<int64_t>(last, std::numeric_limits<T>::max()));

@@ -32,6 +32,7 @@ std::optional<hlo::Dims> ReshapeStrides(absl::Span<const int64_t> from, const hl
   int64_t used = 1;  // The part of runs[run].size that is used by the new dimensions inside it.
   for (size_t d = to.size(); d-- > 0;) {
     if (to[d] == 1) continue;
+    if (to[d] == 0) return std::nullopt;  // An empty array has no strides to find.
     if (run < runs.size() && used == runs[run].size) {
       ++run;
       used = 1;
@@ -135,7 +136,8 @@ bool ReadsView(hlo::Instruction instruction, size_t k) {
 
 StridedRead ReadOfOperand(hlo::Instruction instruction, size_t k) {
   const hlo::NodeId operand = instruction.operands()[k];
-  if (ReadsView(instruction, k)) {
+  const bool empty = hlo::ElementCount(instruction.operand(static_cast<uint32_t>(k)).shape()) == 0;
+  if (!empty && ReadsView(instruction, k)) {
     StridedRead read = ResolveStrides(instruction.computation(), operand, kStepViewsMax);
     if (!read.is_iota) return read;  // An array that counts has no memory, unless a step of its own makes it.
   }

@@ -48,7 +48,8 @@ Tensor Exponential(const Operand& rate);
 Tensor Poisson(const Operand& rate);
 // The gamma distribution of mean concentration / rate (Marsaglia and Tsang 2000) and the beta distribution of
 // mean a / (a + b), computed in f64. Parameters are as in Normal(). Those that are not positive give NaN. The
-// gradients of concentrations, of a and of b are those of the quantile (PyTorch); there are no second ones.
+// gradients of concentrations, of a and of b are those of the quantile (PyTorch). A second
+// derivative by them throws kArgument.
 Tensor Gamma(const Operand& concentration, const Operand& rate = 1);
 Tensor Beta(const Operand& a, const Operand& b);
 // -log(-log(u)) for uniform u.

@@ -60,6 +60,14 @@ std::optional<Op> TopkKeys(Lowering& l, Op x, bool largest) {
   return largest ? keys : l.b.Unary(hlo::kNegate, keys);
 }
 
+// Returns the size to which x is padded before its elements are ordered. Floats of less than 16 bits are not
+// padded: some have no infinity, or no NaN of either sign, that would come behind all elements.
+int64_t PaddedForOrder(Lowering& l, Op x, int64_t dim) {
+  const PrimitiveType type = l.type(x);
+  const bool narrow = hlo::IsFloat(type) && hlo::Info(type).bits < 16;
+  return narrow ? l.dims(x)[dim] : PaddedSize(l, x, dim);
+}
+
 // Returns a key that no other comes behind: padding with it is found after the elements, for among equal keys
 // the first are found.
 Op LeastKey(Lowering& l, PrimitiveType type) {
@@ -72,7 +80,7 @@ std::vector<Op> FirstByTopk(Lowering& l, Op x, int64_t k, int64_t dim, bool desc
   if (l.dims(x)[dim] > std::numeric_limits<int32_t>::max()) return {};
   const std::optional<Op> keys = TopkKeys(l, StopGradient(l, x), descending);
   if (!keys) return {};
-  const int64_t last = RankOf(l, x) - 1, padded = PaddedSize(l, l.dims(x)[dim]);
+  const int64_t last = RankOf(l, x) - 1, padded = PaddedForOrder(l, x, dim);
   const Op all = PaddedTo(l, *keys, dim, padded, LeastKey(l, l.type(*keys)));
   const Op found = l.b.Add(hlo::kTopK, {MovedDim(l, all, dim, last)}, hlo::TopKAttributes{k, true});
   const Op index = MovedDim(l, l.Convert(l.b.GetTupleElement(found, 1), hlo::kS64), last, dim);
@@ -97,7 +105,7 @@ std::vector<Op> SortedWithIndex(Lowering& l, Op x, int64_t dim, bool descending)
     if (!sorted.empty()) return sorted;
   }
   const int64_t size = l.dims(x)[dim];
-  const Op all = PaddedTo(l, x, dim, PaddedSize(l, size), LastInOrder(l, l.type(x), descending));
+  const Op all = PaddedTo(l, x, dim, PaddedForOrder(l, x, dim), LastInOrder(l, l.type(x), descending));
   const Op operands[] = {all, IndexIota(l, l.dims(all), dim)};
   std::vector<Op> sorted = SortOps(l, operands, dim, descending);
   for (Op& op : sorted) op = SliceDim(l, op, dim, 0, size);

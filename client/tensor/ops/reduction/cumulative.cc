@@ -83,7 +83,7 @@ std::vector<Op> PrefixesByHalves(Lowering& l, std::vector<Op> x, int64_t dim, Jo
 
 std::vector<Op> Prefixes(Lowering& l, std::vector<Op> x, int64_t dim, JoinOps join) {
   if (l.dims(x[0]).empty()) return x;
-  const int64_t size = l.dims(x[0])[dim], padded = PaddedSize(l, size);
+  const int64_t size = l.dims(x[0])[dim], padded = PaddedSize(l, x[0], dim);
   for (Op& op : x) op = PaddedTo(l, op, dim, padded, l.Number(l.type(op), 0));
   x = PrefixesByHalves(l, std::move(x), dim, join);
   for (Op& op : x) op = SliceDim(l, op, dim, 0, size);

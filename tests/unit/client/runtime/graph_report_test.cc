@@ -43,7 +43,7 @@ TEST(GraphReports, GraphsAndTheirTimesAreTheRunsAndTheAccounts) {
   EXPECT_EQ(report.number_bytes, 4);
 }
 
-// A program that the daemon had already is no compile, as in its own account.
+// A program that the daemon had already is not a compile, as in its own account.
 TEST(GraphReports, AProgramThatTheDaemonHadIsNoCompile) {
   Profile run = ReadProfile(SourceDir() / "tests/golden/run/example.jsonl").value();
   for (CompileRow& row : run.accounts[0].account.compiles) {

@@ -241,6 +241,14 @@ TEST(Simplify, AReductionOfConcatenatedArraysCombinesThem) {
                                " d = f32[2,4] add(x, y)\n f = f32[2,4] add(d, w)\n"
                                " ROOT q = f32[] reduce(f, z), dimensions={0,1}, to_apply=r"));
   }
+  // In order: (3e38 + 3e38) + (-3e38 + -3e38) would be NaN, where XLA's sum is inf.
+  ExpectGolden(&SimplifyAndClean,
+               ReduceOfThree("f32", "add", "0",
+                             " c = f32[8,4] concatenate(x, y, w, x), dimensions={0}\n"
+                             " ROOT q = f32[4] reduce(c, z), dimensions={0}, to_apply=r"),
+               ReduceOfThree("f32", "add", "0",
+                             " d = f32[2,4] add(x, y)\n f = f32[2,4] add(d, w)\n g = f32[2,4] add(f, x)\n"
+                             " ROOT q = f32[4] reduce(g, z), dimensions={0}, to_apply=r"));
   const auto stays = [](const std::string& module) { ExpectGolden(&SimplifyAndClean, module, module); };
   // The other dimension keeps the arrays apart.
   stays(

@@ -323,7 +323,6 @@ TEST(Ring, RandomBytesFromAPeerReachNothingOutsideOfTheRing) {
   }
 }
 
-// Both futex calls below are open to every process that maps the ring.
 // A reader that looks for a record on the only processor keeps the writer from writing it.
 TEST(Ring, AReaderWithOneProcessorSleepsAtOnce) {
   cpu_set_t before;
@@ -350,6 +349,7 @@ TEST(Ring, AReaderWithOneProcessorSleepsAtOnce) {
   pinned.join();
 }
 
+// Both futex calls below are open to every process that maps the ring.
 TEST(Ring, APeerCannotHideASleepingReaderFromItsOwnProcess) {
   for (const bool requeue : {false, true}) {
     const Memory memory;

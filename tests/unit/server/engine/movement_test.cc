@@ -189,6 +189,22 @@ TEST(Movement, ReadsViewsThatOtherStepsNeed) {
       " ROOT s = f32[3,5] slice(w), slice={[0:3],[2:7]}",
       2);
 }
+TEST(Movement, EmptyArraysAreNoViews) {
+  for (const char* const entry :
+       {"x = f32[0,6] parameter(0)\n w = f32[3,0,2] reshape(x)\n"
+        " ROOT s = f32[2,0,2] slice(w), slice={[1:3],[0:0],[0:2]}",
+        "x = f32[4,6] parameter(0)\n e = f32[4,0] slice(x), slice={[0:4],[3:3]}\n"
+        " w = f32[0,7] reshape(e)\n v = f32[0,7] reverse(w), dimensions={0,1}\n y = f32[2,7] parameter(1)\n"
+        " ROOT r = f32[2,7] concatenate(v, y), dimensions={0}",
+        "x = f32[0] parameter(0)\n v = f32[0] reverse(x), dimensions={0}\n w = f32[2,0] reshape(v)\n"
+        " z = f32[] parameter(1)\n ROOT r = f32[4,3] pad(w, z), padding=1_1x2_1",
+        "x = f32[3] parameter(0)\n b = f32[0,3] broadcast(x), dimensions={1}\n w = f32[3,0] reshape(b)\n"
+        " ROOT t = f32[0,3] transpose(w), dimensions={1,0}"}) {
+    auto module = hlo::ParseModule(std::string("HloModule m\nENTRY e {\n") + entry + "\n}\n");
+    ASSERT_TRUE(module.ok()) << module.status() << entry;
+    EXPECT_NE(ExpectAgreesWithEvaluator(**module, 0, 0), nullptr) << entry;
+  }
+}
 TEST(Movement, ALongChainOfViewsIsCutIntoSteps) {
   std::string entry = "x0 = f32[100] parameter(0)\n";
   for (int i = 1; i <= 40; ++i) {

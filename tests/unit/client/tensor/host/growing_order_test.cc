@@ -59,6 +59,23 @@ TEST_F(GrowingOrder, RunningSums) {
              kPaddedMax);
 }
 
+// Types of eight bits may have no infinity, or no NaN of either sign, that would come behind all elements.
+TEST_F(GrowingOrder, SortsOfNarrowFloatsAreNotPadded) {
+  for (const PrimitiveType type : {kF8E4M3FN, kF8E5M2FNUZ, kF8E5M2}) {
+    const Tensor cache = OnDevice({3, -2, 0.5, -1}, {4}).To(type);
+    for (const bool descending : {false, true}) {
+      for (int64_t length = 1; length <= 4; ++length) {
+        const std::vector<float> all = {3, -2, 0.5, -1};
+        std::vector<float> expected = InOrder({all.begin(), all.begin() + length});
+        if (descending) std::ranges::reverse(expected);
+        EXPECT_EQ(Sort(cache.Slice(0, 0, length), 0, descending).values.To(kF32).ToVector<float>(), expected);
+        EXPECT_EQ(Topk(cache.Slice(0, 0, length), 1, 0, descending).values.To(kF32).Item<float>(),
+                  expected[0]);
+      }
+    }
+  }
+}
+
 // Products are not padded, for their gradients may overflow: each length has a program of its own.
 TEST_F(GrowingOrder, RunningProducts) {
   ExpectSums([](const Tensor& x) { return Cumprod(x.To(kF64) / 8, 0); },
