@@ -53,6 +53,7 @@ struct SessionState {
   bool closed ABSL_GUARDED_BY(mu) = false;
   BufferTable table ABSL_GUARDED_BY(mu);
   SessionErrors errors ABSL_GUARDED_BY(mu);
+  uint64_t last_launch ABSL_GUARDED_BY(mu) = 0;  // The number of the last launch with a part here.
 };
 
 }  // namespace hlod::device

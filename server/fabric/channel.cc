@@ -7,9 +7,31 @@
 #include "common/base/errors/status.h"
 
 namespace hlod::fabric {
+namespace {
+
+// Returns false if the message is too large even without the texts of its error.
+bool MakeFit(v1::PeerMessage& message) {
+  constexpr size_t kStamps = 64;  // The room for the numbers that are set later.
+  const auto fits = [&message] { return message.ByteSizeLong() + kStamps <= Channel::kMessageBytesMax; };
+  if (fits()) return true;
+  v1::Error* const error =
+      message.has_step() && message.step().has_error()     ? message.mutable_step()->mutable_error()
+      : message.has_offer() && message.offer().has_error() ? message.mutable_offer()->mutable_error()
+      : message.has_offer_refused()                        ? message.mutable_offer_refused()->mutable_error()
+                                                           : nullptr;
+  if (error == nullptr) return false;
+  v1::Error brief;
+  brief.set_code(error->code());
+  brief.set_kind(error->kind());
+  brief.set_text("The error is too long to be told to another daemon.");
+  *error = std::move(brief);
+  return fits();
+}
+
+}  // namespace
 
 const v1::PeerMessage* Channel::Add(v1::PeerMessage message, int64_t now_us) {
-  if (waiting_.size() >= kWaitingMax) return nullptr;
+  if (waiting_.size() >= kWaitingMax || !MakeFit(message)) return nullptr;
   if (waiting_.empty()) stalled_us_ = resent_us_ = now_us;
   message.set_sequence(++sent_);
   Stamp(message);

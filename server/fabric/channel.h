@@ -18,10 +18,14 @@ class Channel {
   // The most messages that may wait for an acknowledgement, and the most that are kept because an earlier one
   // has not arrived.
   static constexpr size_t kWaitingMax = 4096, kEarlyMax = 256;
+  // The most bytes of a message. The receiver of a larger one ends the link, and it would be sent on the next
+  // one again.
+  static constexpr size_t kMessageBytesMax = 1 << 20;
   // After this number of messages without one back, an acknowledgement is due by itself.
   static constexpr uint64_t kAcknowledgeAfter = 64;
 
-  // Numbers a message, keeps a copy, and returns it. Null when kWaitingMax messages wait already.
+  // Numbers a message, keeps a copy, and returns it. A message that is too large loses the text of its error.
+  // Null when kWaitingMax messages wait already, and when the message is too large even so.
   const v1::PeerMessage* Add(v1::PeerMessage message, int64_t now_us);
   // States in an unnumbered message how far this side has received.
   void Stamp(v1::PeerMessage& message);

@@ -7,6 +7,8 @@
 namespace hlod::fabric {
 namespace {
 
+constexpr size_t kPassKeyBytes = 32;  // The length of Ed25519's keys.
+
 absl::Status CheckName(std::string_view what, const std::string& name) {
   if (name.empty()) return InvalidArgument("The %s of a daemon is empty.", what);
   if (name.size() > kNameMax) {
@@ -18,6 +20,10 @@ absl::Status CheckName(std::string_view what, const std::string& name) {
 absl::Status CheckMember(const v1::Member& member) {
   RETURN_IF_ERROR(CheckName("name", member.name()));
   RETURN_IF_ERROR(CheckName("address", member.address()));
+  if (!member.pass_key().empty() && member.pass_key().size() != kPassKeyBytes) {
+    return InvalidArgument("The key for passes of daemon %s has %d bytes instead of %d.", member.name(),
+                           member.pass_key().size(), kPassKeyBytes);
+  }
   if (member.incarnation() == 0) return InvalidArgument("Daemon %s states no incarnation.", member.name());
   return absl::OkStatus();
 }

@@ -111,7 +111,7 @@ absl::Status Group::OnMessage(uint32_t rank, const v1::PeerMessage& message, int
     case v1::PeerMessage::kOfferRefused:
       if (offered_.erase({message.offer_refused().group(), message.offer_refused().sequence()}) == 0)
         return absl::OkStatus();
-      work_.OnOfferRefused(message.offer_refused().group(), message.offer_refused().sequence(),
+      work_.OnOfferRefused(message.offer_refused().group(), message.offer_refused().sequence(), {},
                            ReasonOf(message.offer_refused().error()));
       return absl::OkStatus();
     default: return InvalidArgument("It sends a message that this daemon does not know.");
@@ -126,7 +126,7 @@ void Group::OnGone(uint32_t rank, const absl::Status& why, int64_t now_us) {
   for (auto next = offered_.begin(); next != offered_.end();) {
     const auto current = next++;
     if (current->second != rank) continue;
-    work_.OnOfferRefused(current->first.first, current->first.second, why);
+    work_.OnOfferRefused(current->first.first, current->first.second, {}, why);
     offered_.erase(current);
   }
 }

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "common/base/errors/status.h"
-#include "common/rpc/wire.h"
 
 namespace hlod::fabric {
 
@@ -21,9 +20,15 @@ uint64_t Leader::Take(LaunchSpec spec, uint32_t self, int64_t now_us) {
   for (const v1::LaunchPart& part : launch.spec.prepare.parts()) launch.parts[part.rank()];
   const uint64_t group = launch.spec.prepare.group();
   if (group != 0) offered_[{group, launch.spec.prepare.sequence()}] = number;
-  queued_[group].push_back(number);
+  Enqueue(group, number);
   may_begin_ = true;
   return number;
+}
+
+void Leader::Enqueue(uint64_t group, uint64_t number) {
+  Queue& queue = queued_[group];
+  if (queue.numbers.empty()) turns_[queue.turn = ++last_turn_] = group;
+  queue.numbers.push_back(number);
 }
 
 bool Leader::HasRoom(const LaunchSpec& spec) const {
@@ -35,18 +40,22 @@ bool Leader::HasRoom(const LaunchSpec& spec) const {
 
 void Leader::BeginNext(bool coordinator, int64_t now_us) {
   if (!std::exchange(may_begin_, false)) return;
-  // One of each client per round, so that a client with many leaves room to those with few.
-  for (bool again = true; again;) {
-    again = false;
-    for (auto next = queued_.begin(); next != queued_.end();) {
-      const auto current = next++;
-      Launch& launch = launches_.at(current->second.front());
-      if (!HasRoom(launch.spec)) continue;
-      current->second.pop_front();
-      if (current->second.empty()) queued_.erase(current);
+  // A client whose launch begins goes to the end, so that one with many leaves room to those with few.
+  for (auto next = turns_.begin(); next != turns_.end();) {
+    const auto [turn, group] = *next;
+    Queue& queue = queued_.at(group);
+    Launch& launch = launches_.at(queue.numbers.front());
+    if (HasRoom(launch.spec)) {
+      queue.numbers.pop_front();
+      turns_.erase(turn);
+      if (queue.numbers.empty()) {
+        queued_.erase(group);
+      } else {
+        turns_[queue.turn = ++last_turn_] = group;
+      }
       Begin(launch, coordinator, now_us);
-      again = true;
     }
+    next = turns_.upper_bound(turn);
   }
 }
 
@@ -89,8 +98,11 @@ void Leader::Erase(Launches::iterator found) {
   if (found->second.phase != Phase::kQueued) {
     begun_.Remove(spec.prepare.group(), spec.user);
   } else if (const auto row = queued_.find(spec.prepare.group()); row != queued_.end()) {
-    std::erase(row->second, found->first);
-    if (row->second.empty()) queued_.erase(row);
+    std::erase(row->second.numbers, found->first);
+    if (row->second.numbers.empty()) {
+      turns_.erase(row->second.turn);
+      queued_.erase(row);
+    }
   }
   offered_.erase({spec.prepare.group(), spec.prepare.sequence()});
   may_begin_ = !queued_.empty();
@@ -186,7 +198,7 @@ void Leader::Refuse(Launches::iterator found, const absl::Status& why) {
     v1::LaunchOfferRefused& refused = *message.mutable_offer_refused();
     refused.set_group(prepare.group());
     refused.set_sequence(prepare.sequence());
-    *refused.mutable_error() = rpc::ToProto(ErrorOf(why));
+    *refused.mutable_error() = ErrorFor(why);
     for (const auto& [rank, part] : launch.parts) post_(rank, message);
   }
   const uint64_t number = found->first;

@@ -24,8 +24,9 @@ class Leader {
   // Takes a launch, whose end Work::OnOver tells. Returns its number. The caller has checked that the parts
   // are of members.
   uint64_t Take(LaunchSpec spec, uint32_t self, int64_t now_us);
-  // Begins the launches for which there is room, in the order in which each client's came. To be called after
-  // every event. `coordinator`: the coordinator can give tickets.
+  // Begins the launches for which there is room, in the order in which each client's came; the next one is of
+  // the client that has waited longest since it came or one of its launches began. To be called after every
+  // event. `coordinator`: the coordinator can give tickets.
   void BeginNext(bool coordinator, int64_t now_us);
   // Ends a launch before it has started, or cancels it. Does nothing for one that has ended.
   void Cancel(uint64_t number, const absl::Status& why);
@@ -69,6 +70,8 @@ class Leader {
   };
   using Launches = std::map<uint64_t, Launch>;
 
+  // Adds a launch to its client's queue.
+  void Enqueue(uint64_t group, uint64_t number);
   void Begin(Launch& launch, bool coordinator, int64_t now_us);
   // Tells the coordinator what launches have used whose clients begin no further one.
   void TellUses();
@@ -93,7 +96,14 @@ class Leader {
   uint64_t last_number_, last_ticket_ = 0;
   Launches launches_;
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> offered_;  // By group and sequence, the number.
-  std::map<uint64_t, std::deque<uint64_t>> queued_;            // By client, the launches that have not begun.
+  // The launches of a client that have not begun, and the client's place among those that have such launches.
+  struct Queue {
+    uint64_t turn = 0;
+    std::deque<uint64_t> numbers;
+  };
+  std::map<uint64_t, Queue> queued_;    // By client.
+  std::map<uint64_t, uint64_t> turns_;  // The clients of `queued_` by turn: the one that began last is last.
+  uint64_t last_turn_ = 0;
   LaunchCounts begun_;
   std::map<uint64_t, Use> uses_;  // By client.
   bool may_begin_ = false;        // There may be room for a launch that is queued.

@@ -216,7 +216,10 @@ void Membership::Send(uint32_t rank, v1::PeerMessage message, int64_t now_us) {
     return;
   }
   // A member that acknowledges nothing is as good as silent.
-  const std::string why = absl::StrFormat("it left %d messages unanswered", Channel::kWaitingMax);
+  const std::string why =
+      peer.channel.waiting().size() >= Channel::kWaitingMax
+          ? absl::StrFormat("it left %d messages unanswered", Channel::kWaitingMax)
+          : absl::StrFormat("a message for it would have more than %d bytes", Channel::kMessageBytesMax);
   EndLink(peer, Unavailable("%s: %s.", NameOf(rank), why));
   peer.unlinked_us = now_us - silence_us_;  // Tick removes or reports it.
   if (rank == 0) orphaned_us_ = now_us;

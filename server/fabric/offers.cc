@@ -6,18 +6,9 @@
 
 #include "absl/strings/escaping.h"
 #include "common/base/errors/status.h"
-#include "common/rpc/wire.h"
 
 namespace hlod::fabric {
 namespace {
-
-bool SameParts(const v1::LaunchOffer& a, const v1::LaunchOffer& b) {
-  if (a.parts_size() != b.parts_size()) return false;
-  for (int i = 0; i < a.parts_size(); ++i) {
-    if (a.parts(i).SerializeAsString() != b.parts(i).SerializeAsString()) return false;
-  }
-  return true;
-}
 
 std::string Short(const std::string& digest) {
   return absl::BytesToHexString(ToAbsl(std::string_view(digest).substr(0, 6)));
@@ -52,7 +43,7 @@ void Offers::Refuse(uint32_t rank, const v1::LaunchOffer& offer, const absl::Sta
   v1::LaunchOfferRefused& refused = *message.mutable_offer_refused();
   refused.set_group(offer.group());
   refused.set_sequence(offer.sequence());
-  *refused.mutable_error() = rpc::ToProto(ErrorOf(why));
+  *refused.mutable_error() = ErrorFor(why);
   post_(rank, std::move(message));
 }
 
@@ -185,7 +176,7 @@ absl::StatusOr<std::optional<LaunchSpec>> Offers::Take(uint32_t rank, uint32_t s
     waiting.first_rank = rank;
     waiting.since_us = now_us;
   }
-  if (offer.digest() != waiting.first.digest() || !SameParts(offer, waiting.first)) {
+  if (offer.digest() != waiting.first.digest() || !SameParts(offer.parts(), waiting.first.parts())) {
     Refuse(found,
            FailedPrecondition(
                "Launch %d of the group differs: %s runs program %s, %s program %s%s. Nothing has started.",

@@ -137,7 +137,7 @@ void Participant::Forget(Launches::iterator found, const absl::Status& why) {
     work_.Release(launch.prepare.launch(), why);
   }
   if (launch.prepare.group() != 0)
-    work_.OnOfferRefused(launch.prepare.group(), launch.prepare.sequence(), why);
+    work_.OnOfferRefused(launch.prepare.group(), launch.prepare.sequence(), launch.prepare.launch(), why);
   orders_.erase({order.leader, order.number});
   launches_.erase(found);
 }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "common/base/errors/status.h"
+#include "common/base/text/utf8.h"
 #include "common/rpc/wire.h"
 #include "server/fabric/membership.h"
 
@@ -13,6 +14,16 @@ namespace {
 
 constexpr int kDigestBytes = 32;
 constexpr int kDevicesMax = 1024;
+// The lengths beyond which messages, and the shapes, files and functions of errors, are truncated.
+constexpr size_t kTextMax = 4096, kPlaceMax = 1024;
+
+ErrorDetails Clipped(ErrorDetails error) {
+  ClipWithDots(error.text, kTextMax);
+  for (std::string* const place : {&error.shape, &error.origin.file, &error.origin.function,
+                                   &error.root_origin.file, &error.root_origin.function})
+    ClipWithDots(*place, kPlaceMax);
+  return error;
+}
 
 }  // namespace
 
@@ -46,20 +57,19 @@ const std::string& LaunchCounts::Largest() const {
   return most == users_.end() ? *none : most->first;
 }
 
+v1::Error ErrorFor(const absl::Status& error) { return rpc::ToProto(Clipped(ErrorOf(error))); }
+
 v1::PeerMessage MakeStep(const v1::LaunchId& launch, v1::LaunchStep::Kind kind, const absl::Status& error) {
   v1::PeerMessage message;
   v1::LaunchStep& step = *message.mutable_step();
   *step.mutable_launch() = launch;
   step.set_kind(kind);
-  if (!error.ok()) *step.mutable_error() = rpc::ToProto(ErrorOf(error));
+  if (!error.ok()) *step.mutable_error() = ErrorFor(error);
   return message;
 }
 
 absl::Status ReasonOf(const v1::Error& error) {
-  constexpr size_t kTextMax = 4096;
-  v1::Error bounded = error;
-  if (bounded.text().size() > kTextMax) bounded.mutable_text()->resize(kTextMax);
-  const absl::Status status = ToStatus(rpc::FromProto(bounded));
+  const absl::Status status = ToStatus(Clipped(rpc::FromProto(error)));
   return status.ok() ? Internal("A member sent no reason.") : status;
 }
 
@@ -68,6 +78,13 @@ std::string Describe(const v1::LaunchId& launch, const NameOf& name_of) {
 }
 
 std::string SecondsOf(int64_t us) { return absl::StrFormat("%.1f s", static_cast<double>(us) / 1e6); }
+
+bool SameParts(const google::protobuf::RepeatedPtrField<v1::LaunchPart>& a,
+               const google::protobuf::RepeatedPtrField<v1::LaunchPart>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& first, const auto& second) {
+    return first.SerializeAsString() == second.SerializeAsString();
+  });
+}
 
 absl::Status CheckParts(const std::string& digest,
                         const google::protobuf::RepeatedPtrField<v1::LaunchPart>& parts) {

@@ -29,8 +29,10 @@ class Work {
   // A launch that this daemon leads has ended. If it has not started, its arguments are untouched on every
   // daemon.
   virtual void OnOver(uint64_t number, bool started, const absl::Status& status) = 0;
-  // A launch that this daemon offered will not be.
-  virtual void OnOfferRefused(uint64_t group, uint64_t sequence, const absl::Status& why) = 0;
+  // A launch that this daemon offered will not be. `launch` is the one that was to be prepared here; without
+  // a number if the leader refused the offer before.
+  virtual void OnOfferRefused(uint64_t group, uint64_t sequence, const v1::LaunchId& launch,
+                              const absl::Status& why) = 0;
 };
 
 // Sends to a member, which may be this daemon itself.
@@ -84,6 +86,9 @@ class LaunchCounts {
   size_t all_ = 0;
 };
 
+// Returns an error as messages between daemons carry it: programs and clients choose parts of the texts, so
+// they are clipped to a few KiB.
+v1::Error ErrorFor(const absl::Status& error);
 // Returns a step of a launch; `error` is its reason, or OK.
 v1::PeerMessage MakeStep(const v1::LaunchId& launch, v1::LaunchStep::Kind kind,
                          const absl::Status& error = absl::OkStatus());
@@ -94,6 +99,8 @@ std::string Describe(const v1::LaunchId& launch, const NameOf& name_of);
 // Returns "3.0 s".
 std::string SecondsOf(int64_t us);
 
+bool SameParts(const google::protobuf::RepeatedPtrField<v1::LaunchPart>& a,
+               const google::protobuf::RepeatedPtrField<v1::LaunchPart>& b);
 // INVALID_ARGUMENT unless the digest is one and the parts are of different daemons, in order, with devices.
 absl::Status CheckParts(const std::string& digest,
                         const google::protobuf::RepeatedPtrField<v1::LaunchPart>& parts);

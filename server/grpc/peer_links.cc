@@ -13,6 +13,7 @@
 #include "common/base/errors/error.h"
 #include "common/base/errors/status.h"
 #include "common/base/text/printable.h"
+#include "server/device/execution/fair_queue.h"
 #include "server/grpc/grpc_server.h"
 #include "server/grpc/outgoing_link.h"
 
@@ -101,6 +102,7 @@ void PeerLinks::Stop() {
 }
 
 void PeerLinks::Run() {
+  const device::FairQueue::NoneHere no_programs;
   int64_t next_tick_us = 0;
   for (;;) {
     void* tag = nullptr;
@@ -376,7 +378,12 @@ absl::StatusOr<device::LaunchClient> PeerLinks::AdmitClient(const std::string& p
                      "The daemon that gave the session its pass is not a member of the cluster now.");
   }
   RETURN_IF_ERROR(CheckPass(given, key));
-  return device::LaunchClient{.group = given.group(), .user = given.user()};
+  if (given.user().size() > fabric::kNameMax) {
+    return MakeError(ErrorKind::kAuth,
+                     absl::StrFormat("The user's name in Hello.pass has %d bytes; the limit is %d.",
+                                     given.user().size(), fabric::kNameMax));
+  }
+  return device::LaunchClient{.group = given.group(), .user = given.user(), .by_pass = true};
 }
 
 void PeerLinks::AddCluster(v1::Welcome& welcome, const device::LaunchClient& client) {
@@ -389,7 +396,8 @@ void PeerLinks::AddCluster(v1::Welcome& welcome, const device::LaunchClient& cli
   pass.set_group(client.group);
   pass.set_user(client.user);
   cluster.set_group(client.group);
-  cluster.set_pass(pass_key_.Sign(std::move(pass)));
+  // A pass that others have got hold of ends with the daemon that gave it.
+  if (!client.by_pass) cluster.set_pass(pass_key_.Sign(std::move(pass)));
   cluster.set_name(options_.name);
   cluster.set_rank(membership.self().rank());
   cluster.set_peer_silence_us(static_cast<uint64_t>(membership.peer_silence_us()));

@@ -88,8 +88,9 @@ class PeerLinks : public fabric::Wire, public fabric::Work, public MachineUser {
   void Cancel(const v1::LaunchId& launch, const absl::Status& why) override { parts_->Cancel(launch, why); }
   void OnOver(uint64_t number, bool started,
               const absl::Status& status) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
-  void OnOfferRefused(uint64_t group, uint64_t sequence, const absl::Status& why) override {
-    parts_->OnOfferRefused(group, sequence, why);
+  void OnOfferRefused(uint64_t group, uint64_t sequence, const v1::LaunchId& launch,
+                      const absl::Status& why) override {
+    parts_->OnOfferRefused(group, sequence, launch, why);
   }
   // MachineUser.
   void Use(absl::FunctionRef<void(fabric::Group&, int64_t now_us)> f) override;

@@ -39,7 +39,8 @@ int64_t HeldBytes(const ExecuteRequest& request) {
 
 // Checks that the launch is the session's own, and that the devices are those that the launch gives to this
 // daemon, and finds its participants.
-absl::Status CheckLaunch(const ExecuteRequest& request, const SessionState& state) {
+absl::Status CheckLaunch(const ExecuteRequest& request, SessionState& state)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu) {
   LaunchRequest& launch = *request.launch;
   Devices& devices = state.devices;
   if (devices.launches() == nullptr) {
@@ -47,7 +48,6 @@ absl::Status CheckLaunch(const ExecuteRequest& request, const SessionState& stat
                      "A launch names several daemons, and this one is in no cluster: it was started without "
                      "--cluster.");
   }
-  ASSIGN_OR_RETURN(launch.rank, devices.launches()->FindRank());
   // Before the other daemons can learn of it.
   if (launch.group != state.client.group) {
     return MakeError(
@@ -62,6 +62,15 @@ absl::Status CheckLaunch(const ExecuteRequest& request, const SessionState& stat
     return ArgumentError(absl::StrFormat("A launch of group %d has %d ranks and %d devices.", launch.group,
                                          launch.ranks.size(), launch.devices.size()));
   }
+  // The messages of other daemons about an earlier launch must not be taken for this one's.
+  if (launch.sequence <= state.last_launch) {
+    return ArgumentError(
+        absl::StrFormat("Launch %d of the group comes after launch %d in this session: the "
+                        "numbers of launches increase.",
+                        launch.sequence, state.last_launch));
+  }
+  state.last_launch = launch.sequence;
+  ASSIGN_OR_RETURN(launch.rank, devices.launches()->FindRank(launch.ranks));
   for (size_t i = 0; i < launch.ranks.size(); ++i) {
     if (launch.ranks[i] != launch.rank) continue;
     const size_t m = launch.own.size();
@@ -81,7 +90,7 @@ absl::Status CheckLaunch(const ExecuteRequest& request, const SessionState& stat
 // Binds one execute, step by step. The first error is the answer, and the steps after it are skipped: a
 // command may hold millions of indices, and making an error's text takes longer than checking an index.
 struct Binding {
-  void CheckParticipants();
+  void CheckParticipants() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
   void Reserve() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
   void FindFilled() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);
   void FindExecutable() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu);

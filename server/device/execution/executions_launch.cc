@@ -33,6 +33,10 @@ std::shared_ptr<Executions::Participants> Executions::BeginAttempt(
     why = MakeError(ErrorKind::kCancelled, "The command was cancelled.");
     return nullptr;
   }
+  if (!execution->ready) {  // The program may not be compiled yet.
+    why = FailedPrecondition("The execute of this part still waits for its program or its arguments.");
+    return nullptr;
+  }
   execution->running = true;
   return std::make_shared<Participants>(execution, execution->executable->compiled->plan());
 }
@@ -51,9 +55,19 @@ bool Executions::AwaitLaunch(Participants& participants) {
     prepared = std::exchange(participants.prepared, nullptr);
   }
   if (prepared != nullptr) prepared(absl::OkStatus());
+  // The leader learns of a cancel, and of the session's end, and releases this part; but it may be out of
+  // reach.
+  static constexpr std::chrono::milliseconds kBetweenLooks(100);
   MutexLock lock(&participants.mu);
-  while (participants.phase == Participants::Phase::kGathering && !participants.may_start)
-    participants.changed.Wait(&participants.mu);
+  while (participants.phase == Participants::Phase::kGathering && !participants.may_start) {
+    participants.changed.WaitFor(&participants.mu, kBetweenLooks);
+    if (participants.phase != Participants::Phase::kGathering || participants.may_start ||
+        !participants.execution->cancel)
+      continue;
+    participants.refused = MakeError(ErrorKind::kCancelled, "The command was cancelled.");
+    participants.phase = Participants::Phase::kOver;
+    participants.changed.SignalAll();
+  }
   return participants.phase == Participants::Phase::kGathering;
 }
 
@@ -148,7 +162,9 @@ void LaunchedExecute::Start(std::shared_ptr<Carrier> carrier, Report done) {
       return;
     }
   }
-  done(MakeError(ErrorKind::kCancelled, "The command was cancelled."));
+  const absl::Status why = MakeError(ErrorKind::kCancelled, "The command was cancelled.");
+  Refuse(why);
+  done(why);
 }
 
 void LaunchedExecute::Cancel(const absl::Status& why) {

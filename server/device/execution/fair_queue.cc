@@ -37,6 +37,7 @@ struct Current {
   uint64_t session = 0, id = 0;
 };
 thread_local Current current;
+thread_local int none_here = 0;  // The NoneHere of this thread.
 
 }  // namespace
 
@@ -59,6 +60,10 @@ FairQueue::Pause::~Pause() {
   if (--queue_->paused_[current.session] == 0) queue_->paused_.erase(current.session);
   current.id = queue_->schedule_.Resume(current.session, queue_->NowUs());
 }
+
+FairQueue::NoneHere::NoneHere() { ++none_here; }
+
+FairQueue::NoneHere::~NoneHere() { --none_here; }
 
 FairQueue::FairQueue(Options options)
     : options_(std::move(options)),
@@ -110,9 +115,10 @@ void FairQueue::Submit(uint64_t session, double expected_us, Job job) {
   {
     MutexLock lock(&mu_);
     if (stopping_) return;  // The job is destroyed with the caller's frame, after the lock is released.
-    const std::optional<uint64_t> started = !options_.manual && expected_us < options_.inline_us_max
-                                                ? schedule_.StartHere(session, expected_us, NowUs())
-                                                : std::nullopt;
+    const std::optional<uint64_t> started =
+        !options_.manual && none_here == 0 && expected_us < options_.inline_us_max
+            ? schedule_.StartHere(session, expected_us, NowUs())
+            : std::nullopt;
     if (!started.has_value()) {
       schedule_.Add(session, expected_us, std::move(job));
       return Wake();

@@ -67,6 +67,15 @@ class FairQueue {
    private:
     FairQueue* queue_ = nullptr;
   };
+  // While a NoneHere exists on a thread, Submit runs no job on it: others wait for what this thread does, and
+  // a job that is expected to be short may be long.
+  class NoneHere {
+   public:
+    NoneHere();
+    ~NoneHere();
+    NoneHere(const NoneHere&) = delete;
+    NoneHere& operator=(const NoneHere&) = delete;
+  };
   // Drops the jobs of an ended session that have not started.
   void Discard(uint64_t session);
   // Drops the jobs that have not started and waits for running ones. Jobs submitted later are dropped.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "common/base/sha256.h"
 #include "common/base/system/carrier.h"
 
@@ -20,6 +21,7 @@ namespace hlod::device {
 struct LaunchClient {
   uint64_t group = 0;  // 0: without a cluster.
   std::string user;    // The user for whom the client's launches are counted.
+  bool by_pass = false;  // Another daemon's session gave the number: this one gives no further pass.
 };
 
 // The launch of which an execute is a part.
@@ -54,8 +56,9 @@ class LaunchPart {
 class Launches {
  public:
   virtual ~Launches() = default;
-  // Returns the rank of this daemon in its cluster; an error while it is not a member.
-  virtual absl::StatusOr<uint32_t> FindRank() = 0;
+  // Returns the rank of this daemon in its cluster; an error while it is not a member, or if one of `ranks`
+  // is of no member.
+  virtual absl::StatusOr<uint32_t> FindRank(absl::Span<const uint32_t> ranks) = 0;
   // A part has arrived; it may have to wait for its arguments.
   virtual void Add(const std::shared_ptr<LaunchPart>& part) = 0;
   // The arguments are settled: the part can be prepared when all others can. The parts must be of equal

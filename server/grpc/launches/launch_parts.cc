@@ -3,23 +3,33 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <exception>
-#include <set>
 #include <string>
 
 #include "absl/time/clock.h"
 #include "common/base/errors/error.h"
 #include "common/base/errors/exceptions.h"
 #include "common/base/errors/status.h"
-#include "common/rpc/wire.h"
+#include "server/device/execution/fair_queue.h"
 
 namespace hlod::grpc_server {
 namespace {
 
 // A part that waits for its arguments for longer is announced to the others, which then wait for it.
 constexpr int64_t kAnnounceUs = 1'000'000;
+// The most parts that are announced at once, and the most participants of these: the others wait meanwhile.
+constexpr size_t kNewsMax = 64, kNewsParticipantsMax = 8192;
+
+absl::Status HasEnded() {
+  return MakeError(ErrorKind::kCancelled, "The execute of this part has ended already.");
+}
 
 absl::Status DaemonIsEnding() { return MakeError(ErrorKind::kLostDaemon, "The daemon is ending."); }
+
+bool Same(const v1::LaunchId& a, const v1::LaunchId& b) {
+  return a.leader() == b.leader() && a.number() == b.number();
+}
 
 // Calls a function again until it finds the memory that it needs.
 void Insist(absl::FunctionRef<void()> f) {
@@ -56,8 +66,9 @@ void LaunchParts::Stop() {
   RunJobs();
   {
     MutexLock lock(&mu_);
-    while (running_) changed_.Wait(&mu_);
+    while (running_ || !jobs_.empty()) changed_.Wait(&mu_);
   }
+  const device::FairQueue::NoneHere no_programs;
   carriers_.Stop(DaemonIsEnding());
   for (const auto& [key, entry] : entries) {
     if (entry.phase == Entry::Phase::kStarted) {
@@ -69,7 +80,14 @@ void LaunchParts::Stop() {
   }
 }
 
+bool LaunchParts::Stopping() {
+  MutexLock lock(&mu_);
+  return stopping_;
+}
+
 void LaunchParts::RunJobs() {
+  // The end of a part may let another execute run, and all daemons wait for what this thread does next.
+  const device::FairQueue::NoneHere no_programs;
   for (;;) {
     std::function<void()> job;
     {
@@ -117,14 +135,15 @@ v1::LaunchOffer LaunchParts::OfferOf(const device::LaunchPart& part) {
   offer.set_sequence(request.sequence);
   offer.set_user(request.user);
   offer.set_digest(std::string(Digest().size(), '\0'));
-  for (const uint32_t rank : std::set<uint32_t>(request.ranks.begin(), request.ranks.end())) {
-    v1::LaunchPart& row = *offer.add_parts();
-    row.set_rank(rank);
-    for (size_t i = 0; i < request.ranks.size(); ++i) {
-      if (request.ranks[i] != rank) continue;
-      row.add_devices(request.devices[i]);
-      row.add_participants(static_cast<uint32_t>(i));
-    }
+  std::map<uint32_t, v1::LaunchPart> parts;
+  for (size_t i = 0; i < request.ranks.size(); ++i) {
+    v1::LaunchPart& part = parts[request.ranks[i]];
+    part.add_devices(request.devices[i]);
+    part.add_participants(static_cast<uint32_t>(i));
+  }
+  for (auto& [rank, part] : parts) {
+    part.set_rank(rank);
+    *offer.add_parts() = std::move(part);
   }
   return offer;
 }
@@ -138,14 +157,24 @@ LaunchParts::Entry* LaunchParts::Find(const v1::LaunchId& launch) {
 // -----------------------------------------------------------------------------------------------------------
 // from the executes
 
-absl::StatusOr<uint32_t> LaunchParts::FindRank() {
+absl::StatusOr<uint32_t> LaunchParts::FindRank(absl::Span<const uint32_t> ranks) {
+  std::vector<uint32_t> distinct(ranks.begin(), ranks.end());
+  std::ranges::sort(distinct);
+  const auto rest = std::ranges::unique(distinct);
+  distinct.erase(rest.begin(), rest.end());
   absl::StatusOr<uint32_t> rank = DaemonIsEnding();
-  UseMachine([&rank](fabric::Group& group, int64_t) {
-    if (group.membership().joined()) {
-      rank = group.membership().self().rank();
-    } else {
+  UseMachine([&rank, &distinct](fabric::Group& group, int64_t) {
+    const fabric::Membership& membership = group.membership();
+    if (!membership.joined()) {
       rank = FailedPrecondition("The daemon is not a member of its cluster now.");
+      return;
     }
+    rank = membership.self().rank();
+    const auto stranger = std::ranges::find_if(distinct, [&](uint32_t r) { return !membership.Has(r); });
+    if (stranger != distinct.end())
+      rank = MakeError(
+          ErrorKind::kLostDaemon,
+          absl::StrFormat("Cluster \"%s\" has no member with rank %d now.", membership.cluster(), *stranger));
   });
   return rank;
 }
@@ -165,12 +194,15 @@ void LaunchParts::Add(const std::shared_ptr<device::LaunchPart>& part) {
 
 std::vector<v1::LaunchOffer> LaunchParts::TakeNews(int64_t now_us) {
   std::vector<v1::LaunchOffer> news;
+  size_t participants = 0;
   MutexLock lock(&mu_);
   for (auto& [key, entry] : entries_) {
+    if (news.size() == kNewsMax || participants > kNewsParticipantsMax) break;
     if (entry.phase != Entry::Phase::kComing || entry.told) continue;
     if (entry.since_us == 0) entry.since_us = now_us;
     if (now_us - entry.since_us < kAnnounceUs) continue;
     entry.told = true;
+    participants += entry.part->request().ranks.size();
     news.push_back(OfferOf(*entry.part));
     news.back().set_coming(true);
   }
@@ -183,7 +215,10 @@ void LaunchParts::Offer(const std::shared_ptr<device::LaunchPart>& part, const D
     MutexLock lock(&mu_);
     const auto found = entries_.find(KeyOf(*part));
     if (!stopping_ && (found == entries_.end() || found->second.part != part)) return;  // Refused meanwhile.
-    if (!stopping_) found->second.phase = Entry::Phase::kOffered;
+    if (!stopping_) {
+      found->second.phase = Entry::Phase::kOffered;
+      found->second.digest.assign(program.begin(), program.end());
+    }
   }
   v1::LaunchOffer offer = OfferOf(*part);
   offer.set_digest(std::string(program.begin(), program.end()));
@@ -206,13 +241,22 @@ void LaunchParts::TakeBack(const std::shared_ptr<device::LaunchPart>& part, cons
     if (found->second.phase != Entry::Phase::kPreparing) entries_.erase(found);
   }
   v1::LaunchOffer offer = OfferOf(*part);
-  *offer.mutable_error() = rpc::ToProto(ErrorOf(why));
+  *offer.mutable_error() = fabric::ErrorFor(why);
   // If it cannot be told, the others are not members any more.
   UseMachineAndRun([&](fabric::Group& group, int64_t now_us) { group.Offer(offer, now_us).IgnoreError(); });
 }
 
 // -----------------------------------------------------------------------------------------------------------
 // from the machine
+
+bool LaunchParts::IsOffered(const Entry& entry, const v1::PrepareLaunch& launch) {
+  if (entry.phase != Entry::Phase::kOffered &&
+      (entry.phase != Entry::Phase::kPreparing || !Same(entry.launch, launch.launch())))
+    return false;
+  const v1::LaunchOffer offer = OfferOf(*entry.part);
+  return launch.launch().leader() == offer.parts(0).rank() && launch.digest() == entry.digest &&
+         fabric::SameParts(launch.parts(), offer.parts());
+}
 
 void LaunchParts::Prepare(const v1::PrepareLaunch& launch, uint64_t attempt) {
   const v1::LaunchId id = launch.launch();
@@ -223,15 +267,14 @@ void LaunchParts::Prepare(const v1::PrepareLaunch& launch, uint64_t attempt) {
   MutexLock lock(&mu_);
   const Key key{launch.group(), launch.sequence()};
   const auto found = entries_.find(key);
-  if (found == entries_.end() || found->second.phase == Entry::Phase::kStarted) {
-    return Post([report] {
-      report(MakeError(ErrorKind::kCancelled, "The execute of this part has ended already."));
-    });
-  }
+  // A launch of an earlier execute, which was cancelled meanwhile, must not be taken for that of a later one.
+  if (found == entries_.end() || !IsOffered(found->second, launch))
+    return Post([report] { report(HasEnded()); });
   found->second.phase = Entry::Phase::kPreparing;
   found->second.launch = id;
   keys_[{id.leader(), id.number()}] = key;
   Post([this, part = found->second.part, id, report] {
+    if (Stopping()) return;
     try {
       OpenCarrier(*part, id);
       part->Prepare(report);
@@ -289,11 +332,13 @@ void LaunchParts::Start(const v1::LaunchId& launch) {
     carriers_.Close(launch);
     UseMachineAndRun([&](fabric::Group& group, int64_t now_us) { group.OnDone(launch, status, now_us); });
   };
-  if (entry == nullptr)
-    return Post(
-        [done] { done(MakeError(ErrorKind::kCancelled, "The execute of this part has ended already.")); });
+  if (entry == nullptr) return Post([done] { done(HasEnded()); });
   entry->phase = Entry::Phase::kStarted;
-  Post([part = entry->part, carrier = entry->carrier, done] {
+  Post([this, part = entry->part, carrier = entry->carrier, done] {
+    if (Stopping()) {
+      part->Release();
+      return part->Refuse(DaemonIsEnding());
+    }
     try {
       part->Start(carrier, done);
     } catch (const std::exception& e) {  // The others would wait for this part for ever.
@@ -313,10 +358,17 @@ void LaunchParts::Cancel(const v1::LaunchId& launch, const absl::Status& why) {
   });
 }
 
-void LaunchParts::OnOfferRefused(uint64_t group, uint64_t sequence, const absl::Status& why) {
+void LaunchParts::OnOfferRefused(uint64_t group, uint64_t sequence, const v1::LaunchId& refused,
+                                 const absl::Status& why) {
   MutexLock lock(&mu_);
   const auto found = entries_.find({group, sequence});
-  if (found == entries_.end() || found->second.phase == Entry::Phase::kStarted) return;
+  if (found == entries_.end()) return;
+  // The end of an earlier execute's launch is not that of a later one.
+  const Entry& entry = found->second;
+  const bool offered = entry.phase == Entry::Phase::kOffered;
+  const bool preparing =
+      entry.phase == Entry::Phase::kPreparing && (refused.number() == 0 || Same(entry.launch, refused));
+  if (!offered && !preparing) return;
   Post([this, part = found->second.part, launch = found->second.launch, why] {
     carriers_.Close(launch);
     part->Refuse(why);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -44,10 +45,10 @@ class LaunchParts : public device::Launches, public fabric::Work {
   // Refuses the parts that have not started, and ends the others. Afterwards the machine is not used.
   void Stop();
   // Returns what the daemons that wait for parts of this one should know now: which parts wait for their
-  // arguments.
+  // arguments. Those that find no room among the news of one call are in a later one's.
   std::vector<v1::LaunchOffer> TakeNews(int64_t now_us);
 
-  absl::StatusOr<uint32_t> FindRank() override;
+  absl::StatusOr<uint32_t> FindRank(absl::Span<const uint32_t> ranks) override;
   void Add(const std::shared_ptr<device::LaunchPart>& part) override;
   void Offer(const std::shared_ptr<device::LaunchPart>& part, const Digest& program) override;
   void TakeBack(const std::shared_ptr<device::LaunchPart>& part, const absl::Status& why) override;
@@ -57,7 +58,8 @@ class LaunchParts : public device::Launches, public fabric::Work {
   void Start(const v1::LaunchId& launch) override;
   void Cancel(const v1::LaunchId& launch, const absl::Status& why) override;
   void OnOver(uint64_t, bool, const absl::Status&) override {}
-  void OnOfferRefused(uint64_t group, uint64_t sequence, const absl::Status& why) override;
+  void OnOfferRefused(uint64_t group, uint64_t sequence, const v1::LaunchId& launch,
+                      const absl::Status& why) override;
 
  private:
   using Key = std::pair<uint64_t, uint64_t>;  // Group and sequence.
@@ -66,9 +68,13 @@ class LaunchParts : public device::Launches, public fabric::Work {
     enum class Phase { kComing, kOffered, kPreparing, kStarted } phase = Phase::kComing;
     int64_t since_us = 0;  // The time since which it waits for its arguments; 0: not known yet.
     bool told = false;
+    std::string digest;                                // The program's, once it is offered.
     v1::LaunchId launch;                               // Once it is being prepared.
     std::shared_ptr<LaunchCarrier> carrier = nullptr;  // Set with `launch`.
   };
+  // Returns true if `launch` is what the entry's part has offered, and no other launch is being prepared.
+  static bool IsOffered(const Entry& entry, const v1::PrepareLaunch& launch);
+  bool Stopping() ABSL_LOCKS_EXCLUDED(mu_);
   // Makes the carrier of a launch that is to be prepared.
   void OpenCarrier(const device::LaunchPart& part, const v1::LaunchId& launch) ABSL_LOCKS_EXCLUDED(mu_);
   static Key KeyOf(const device::LaunchPart& part);

@@ -9,11 +9,12 @@
 
 #include "absl/status/status.h"
 #include "common/rpc/endpoint.h"
+#include "server/fabric/channel.h"
 
 namespace hlod::grpc_server {
 
 // The most bytes of a message between daemons.
-inline constexpr int kPeerMessageBytesMax = 1 << 20;
+inline constexpr int kPeerMessageBytesMax = static_cast<int>(fabric::Channel::kMessageBytesMax);
 
 // Returns an error (kind limit) for a message of more bytes.
 absl::Status CheckPeerMessage(size_t bytes);

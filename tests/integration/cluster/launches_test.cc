@@ -323,23 +323,23 @@ TEST_F(Launches, OtherProgramsOrDevicesAreRefusedBeforeAnythingStarts) {
   EXPECT_THAT(first.Answer(a),
               AllOf(HasSubstr("Launch 1 of the group differs"), HasSubstr("on other devices")));
   EXPECT_THAT(second.Answer(b), HasSubstr("Nothing has started"));
-  const uint64_t h = first.session.Send(first.Part(6, {0, 1}, {0, 0}, 0));
-  const uint64_t i = other.session.Send(other.Part(6, {0, 1}, {0, 0}, 0));
+  const uint64_t h = first.session.Send(first.Part(2, {0, 1}, {0, 0}, 0));
+  const uint64_t i = other.session.Send(other.Part(2, {0, 1}, {0, 0}, 0));
   EXPECT_THAT(first.Answer(h), AllOf(HasSubstr("differs"), HasSubstr("program"), HasSubstr("(rank 1)")));
   EXPECT_THAT(other.Answer(i), HasSubstr("Nothing has started"));
   // An execute that does not fit its launch.
-  const uint64_t c = first.session.Send(first.Part(2, {0, 1}, {0, 1}, 1));
+  const uint64_t c = first.session.Send(first.Part(3, {0, 1}, {0, 1}, 1));
   EXPECT_THAT(first.Answer(c), HasSubstr("participant 0 on device 0 of this daemon (rank 0)"));
-  const uint64_t d = first.session.Send(first.Part(3, {0, 7}, {0, 1}, 0));
+  const uint64_t d = first.session.Send(first.Part(4, {0, 7}, {0, 1}, 0));
   EXPECT_THAT(first.Answer(d), HasSubstr("has no member with rank 7"));
-  const uint64_t e = first.session.Send(first.Part(4, {0, 1, 2}, {0, 1, 0}, 0));
+  const uint64_t e = first.session.Send(first.Part(5, {0, 1, 2}, {0, 1, 0}, 0));
   EXPECT_THAT(first.Answer(e), HasSubstr("needs 2 devices"));
   EXPECT_TRUE(first.HasArgument());
   EXPECT_TRUE(second.HasArgument());
   // The links between the daemons are as before.
   for (size_t rank = 0; rank < 3; ++rank) ExpectMembers(rank, {0, 1, 2});
-  const uint64_t f = first.session.Send(first.Part(5, {0, 1}, {0, 0}, 0));
-  const uint64_t g = second.session.Send(second.Part(5, {0, 1}, {0, 0}, 0));
+  const uint64_t f = first.session.Send(first.Part(6, {0, 1}, {0, 0}, 0));
+  const uint64_t g = second.session.Send(second.Part(6, {0, 1}, {0, 0}, 0));
   EXPECT_EQ(first.Answer(f), "no error");
   EXPECT_EQ(second.Answer(g), "no error");
 }
@@ -364,6 +364,8 @@ TEST_F(Launches, APartOfAnotherSessionsLaunchIsRefused) {
   // The launch goes on with the client's own session.
   RawPart second(*daemons_[1], NumberedProgram(2), first.Pass());
   EXPECT_EQ(second.group, first.group);
+  EXPECT_NE(first.Pass(), "");
+  EXPECT_EQ(second.Pass(), "") << "a pass does not give a further one";
   const uint64_t b = second.session.Send(second.Part(1, {0, 1}, {0, 0}, 0));
   EXPECT_EQ(first.Answer(a), "no error");
   EXPECT_EQ(second.Answer(b), "no error");
@@ -417,7 +419,72 @@ TEST_F(Launches, HalfOfManyLaunchesLeavesRoomForOthers) {
   goodbye.mutable_goodbye();
   greedy.session.Send(goodbye);
   EXPECT_OK(greedy.session.Finish());
-  EXPECT_THAT(second.Answer(part(second, 1)), HasSubstr("The session has ended"));
+  RawPart third(*daemons_[1], NumberedProgram(2), greedy.Pass());
+  EXPECT_THAT(third.Answer(part(third, 1)), HasSubstr("The session has ended"));
+}
+
+// The launch of an execute that was cancelled must not begin a later one of the same number, whose program is
+// being compiled.
+TEST_F(Launches, ANumberIsNotGivenTwiceWhileTheFirstLaunchIsPrepared) {
+  StartThreeOfTwo();
+  const int rounds = 20;
+  RawPart first(*daemons_[0], NumberedProgram(2)), second(*daemons_[1], NumberedProgram(2), first.Pass());
+  for (int round = 0; round < rounds; ++round) {
+    const auto sequence = static_cast<uint64_t>(round) + 1;
+    const auto part = [&](RawPart& from) {
+      v1::Command command = from.Part(sequence, {0, 1}, {0, 0}, 0);
+      command.mutable_execute()->clear_donated();
+      return command;
+    };
+    const uint64_t cancelled = second.session.Send(part(second));
+    first.session.Send(part(first));
+    v1::ClientMessage cancel;
+    cancel.mutable_cancel()->set_command(cancelled);
+    second.session.SendMessage(cancel);
+    // A program that takes a while to compile, and is another one each time.
+    std::string slow = "HloModule slow" + std::to_string(round) +
+                       ", replica_count=2\nENTRY e {\n x0 = s32[2] parameter(0)\n";
+    for (int i = 1; i < 3000; ++i) {
+      slow += " x" + std::to_string(i) + " = s32[2] " + (i % 2 == 0 ? "add" : "multiply") + "(x" +
+              std::to_string(i - 1) + ", x" + std::to_string(i / 2) + ")\n";
+    }
+    slow += " ROOT y = s32[2] add(x2999, x1)\n}\n";
+    const uint64_t compiled = second.executable, late = second.session.NewHandle();
+    second.session.Send(CompileOf(late, slow));
+    second.executable = late;
+    const uint64_t again = second.session.Send(part(second));
+    second.executable = compiled;
+    const std::string last = std::to_string(sequence);
+    EXPECT_THAT(second.Answer(again),
+                HasSubstr("Launch " + last + " of the group comes after launch " + last));
+  }
+  // The launch goes on, and so do the daemons.
+  for (size_t rank = 0; rank < 3; ++rank) ExpectMembers(rank, {0, 1, 2});
+}
+
+// Errors name the program's instructions, and names may have any length.
+TEST_F(Launches, ALongNameInAnErrorLeavesTheLinksAsTheyWere) {
+  StartThreeOfTwo();
+  const Client client = Connect();
+  // Participant 0 leaves before the sum of participant 2, which is the only one of its group that comes.
+  const std::string name(1'100'000, 'n');
+  const Executable waits = Must(client.CompileText(
+      "HloModule waits, replica_count=3\n"
+      "add { p = s32[] parameter(0)\n q = s32[] parameter(1)\n ROOT r = s32[] add(p, q) }\n"
+      "none { ROOT x = s32[2] parameter(0) }\n"
+      "sum { x = s32[2] parameter(0)\n ROOT " +
+      name +
+      " = s32[2] all-reduce(x), replica_groups={{0,1,2}}, to_apply=add }\n"
+      "ENTRY e {\n x = s32[2] parameter(0)\n r = u32[] replica-id()\n one = u32[] constant(1)\n"
+      " here = pred[] compare(r, one), direction=GE\n"
+      " ROOT y = s32[2] conditional(here, x, x), true_computation=sum, false_computation=none\n}\n"));
+  // Participants 0 and 1 are of rank 1, which tells the leader, rank 0, that its part has failed.
+  const std::vector<int> devices = {2, 3, 0};
+  const Execution run = Must(waits.Start(Numbers(client, devices), {.devices = devices}));
+  EXPECT_THAT(Text(run.done.Await(kPatience)), HasSubstr("all-reduce (nnn"));
+  for (size_t rank = 0; rank < 3; ++rank) ExpectMembers(rank, {0, 1, 2});
+  const Executable numbered = Must(client.CompileText(NumberedProgram(2)));
+  EXPECT_OK(Must(numbered.Start(Numbers(client, {0, 2}), {.devices = {0, 2}})).done.Await(kPatience));
 }
 
 // A client that has used much waits behind one that has used little, although it has more launches in flight.

@@ -15,6 +15,7 @@
 
 #include "common/base/errors/status.h"
 #include "common/base/system/rendezvous.h"
+#include "common/base/text/utf8.h"
 #include "common/hlo/collectives/collective.h"
 #include "server/engine/run/step_util.h"
 
@@ -23,6 +24,8 @@ namespace {
 
 using hlo::Collective;
 using Results = hlo::GroupProgram::Results;
+
+constexpr size_t kNameMax = 256;  // The bytes of an instruction's name that errors state.
 
 // The memory that a participant brings to the rendezvous.
 struct Part {
@@ -38,7 +41,8 @@ class CollectiveStep final : public Step {
   CollectiveStep(hlo::Instruction instruction, std::string place, Collective collective, Results results,
                  std::unique_ptr<const Plan> plan)
       : Step(StepKind::kMovement, DescribeStep(instruction)),
-        what_(absl::StrFormat("%s (%s)", Name(instruction.opcode()), instruction.name())),
+        what_(absl::StrFormat("%s (%s)", Name(instruction.opcode()),
+                              std::string(ClipUtf8(instruction.name(), kNameMax)))),
         place_(std::move(place)),
         collective_(std::move(collective)),
         results_(results),

@@ -45,6 +45,22 @@ TEST(FairQueue, ShortWorkOnAnIdleDeviceRunsHere) {
   EXPECT_EQ(queue.length(), 0);
 }
 
+// A thread for which others wait runs no programs.
+TEST(FairQueue, ShortWorkOfAThreadThatRunsNoneRunsOnAThreadOfTheQueue) {
+  FairQueue queue(Device());
+  std::promise<std::thread::id> ran;
+  {
+    const FairQueue::NoneHere outer;
+    { const FairQueue::NoneHere inner; }
+    queue.Submit(1, 1.0, [&] { ran.set_value(std::this_thread::get_id()); });
+    EXPECT_NE(ran.get_future().get(), std::this_thread::get_id());
+  }
+  while (queue.length() > 0) std::this_thread::yield();
+  std::thread::id here;
+  queue.Submit(1, 1.0, [&] { here = std::this_thread::get_id(); });
+  EXPECT_EQ(here, std::this_thread::get_id());
+}
+
 TEST(FairQueue, LongWorkRunsOnAThreadOfTheQueue) {
   FairQueue queue(Device());
   std::promise<std::thread::id> ran;

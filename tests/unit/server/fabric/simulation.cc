@@ -61,7 +61,8 @@ struct Simulation::Daemon : public Wire, public Work {
     });
   }
   void OnOver(uint64_t number, bool started_all, const absl::Status& status) override;
-  void OnOfferRefused(uint64_t of_group, uint64_t sequence, const absl::Status& why) override {
+  void OnOfferRefused(uint64_t of_group, uint64_t sequence, const v1::LaunchId&,
+                      const absl::Status& why) override {
     offered.erase({of_group, sequence});
     ++simulation.counts_.offers_refused;
     if (why.message().find("differs") != absl::string_view::npos) ++simulation.counts_.mismatches;
