@@ -478,13 +478,14 @@ TEST_F(Launches, ALongNameInAnErrorLeavesTheLinksAsTheyWere) {
       "ENTRY e {\n x = s32[2] parameter(0)\n r = u32[] replica-id()\n one = u32[] constant(1)\n"
       " here = pred[] compare(r, one), direction=GE\n"
       " ROOT y = s32[2] conditional(here, x, x), true_computation=sum, false_computation=none\n}\n"));
-  // Participants 0 and 1 are of rank 1, which tells the leader, rank 0, that its part has failed.
-  const std::vector<int> devices = {2, 3, 0};
+  // Participants 0 and 1 are of rank 2, which tells the leader, rank 1, that its part has failed. The
+  // coordinator, rank 0, would drop a member whose link ends, and the member would begin anew.
+  const std::vector<int> devices = {4, 5, 2};
   const Execution run = Must(waits.Start(Numbers(client, devices), {.devices = devices}));
   EXPECT_THAT(Text(run.done.Await(kPatience)), HasSubstr("all-reduce (nnn"));
   for (size_t rank = 0; rank < 3; ++rank) ExpectMembers(rank, {0, 1, 2});
   const Executable numbered = Must(client.CompileText(NumberedProgram(2)));
-  EXPECT_OK(Must(numbered.Start(Numbers(client, {0, 2}), {.devices = {0, 2}})).done.Await(kPatience));
+  EXPECT_OK(Must(numbered.Start(Numbers(client, {2, 4}), {.devices = {2, 4}})).done.Await(kPatience));
 }
 
 // A client that has used much waits behind one that has used little, although it has more launches in flight.
