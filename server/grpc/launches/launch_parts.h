@@ -82,7 +82,7 @@ class LaunchParts : public device::Launches, public fabric::Work {
   Entry* Find(const v1::LaunchId& launch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Has no effect after Stop.
   void UseMachine(absl::FunctionRef<void(fabric::Group&, int64_t now_us)> f) ABSL_LOCKS_EXCLUDED(mu_);
-  // As UseMachine, and does what the machine then wants.
+  // Does the same as UseMachine, and then what the machine wants.
   void UseMachineAndRun(absl::FunctionRef<void(fabric::Group&, int64_t now_us)> f) ABSL_LOCKS_EXCLUDED(mu_);
   void Post(std::function<void()> job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 

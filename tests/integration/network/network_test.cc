@@ -139,6 +139,19 @@ class RealNetwork : public ::testing::Test {
     return Client(Must(runtime::Session::Open(
         runtime::MakeConnector(Must(rpc::ParseEndpoint("tcp:10.217.1.1:9517")), tls_, kToken), options)));
   }
+  // Resets a client's connections while it works: nothing is lost or done twice.
+  void ExpectExactThroughResets(bool transfers) {
+    StartDaemon();
+    Work work(Connect(), transfers);
+    work.StartThread();
+    for (int i = 0; i < 5; ++i) {
+      work.AwaitProgress("a reset");
+      link_.Forget(/*reset=*/true);
+    }
+    work.AwaitProgress("the last reset");
+    work.ExpectExact();
+    ExpectOthersUndisturbed();
+  }
   // The third party's session worked all the time, and lost nothing either.
   void ExpectOthersUndisturbed() {
     others_->ExpectExact();
@@ -190,18 +203,7 @@ TEST_F(RealNetwork, CutsOfSecondsLoseNothing) {
   EXPECT_GT(link_.vanished(), 0);
 }
 
-TEST_F(RealNetwork, ResetsLoseNothing) {
-  StartDaemon();
-  Work work(Connect(), /*transfers=*/false);
-  work.StartThread();
-  for (int i = 0; i < 5; ++i) {
-    work.AwaitProgress("a reset");
-    link_.Forget(/*reset=*/true);
-  }
-  work.AwaitProgress("the last reset");
-  work.ExpectExact();
-  ExpectOthersUndisturbed();
-}
+TEST_F(RealNetwork, ResetsLoseNothing) { ExpectExactThroughResets(/*transfers=*/false); }
 
 // Packets of the old connection vanish in both directions. The client opens another; the daemon closes its
 // end of the old one.
@@ -327,17 +329,7 @@ TEST_F(LongNetwork, ACutOfAMinuteLosesNothing) {
 
 // Fails in about one run of five: the stream of an upload may wait for an answer that does not come, until
 // the daemon gives the upload up (limit upload_wait_us).
-TEST_F(LongNetwork, ResetsLoseNoTransfer) {
-  StartDaemon();
-  Work work(Connect());
-  work.StartThread();
-  for (int i = 0; i < 5; ++i) {
-    work.AwaitProgress("a reset");
-    link_.Forget(/*reset=*/true);
-  }
-  work.AwaitProgress("the last reset");
-  work.ExpectExact();
-}
+TEST_F(LongNetwork, ResetsLoseNoTransfer) { ExpectExactThroughResets(/*transfers=*/true); }
 
 TEST_F(LongNetwork, ANatThatForgetsAlsoLosesNoTransfer) {
   StartDaemon();
