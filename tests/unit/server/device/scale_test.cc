@@ -1,7 +1,7 @@
-// Commands as large as the wire allows: their time grows linearly with their size, not quadratically.
+// Commands as large as the wire allows: their time grows linearly with their size. Where it grew with its
+// square, a step would take longer than the test may.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <time.h>
 
 #include "tests/unit/server/device/session_device.h"
 
@@ -10,26 +10,9 @@ namespace {
 
 class Scale : public testing::Test {
  protected:
-  // Returns this thread's own time for a step, in seconds. With quadratic growth the steps would take
-  // minutes.
-  template <typename Step>
-  double Seconds(const Step& step) {
-    const double start = ThreadSeconds();
-    step();
-    return ThreadSeconds() - start;
-  }
-  static constexpr double kPatience = 10;
-
   FakeClock clock;
   std::unique_ptr<Devices> devices = MakeDevices(clock);
   TestSession session{*devices};
-
- private:
-  static double ThreadSeconds() {
-    timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-  }
 };
 
 TEST_F(Scale, OneHandleNamedManyTimes) {
@@ -38,7 +21,7 @@ TEST_F(Scale, OneHandleNamedManyTimes) {
   session.Compile(3, AddProgram());
   std::vector<Handle> arguments(300'000, 1);
   arguments.push_back(2);
-  EXPECT_LT(Seconds([&] { session.Execute(session.ExecuteOf(3, arguments, {4})); }), kPatience);
+  session.Execute(session.ExecuteOf(3, arguments, {4}));
   session.Deliver(late);
   EXPECT_EQ(KindOf(session.Read(4).status()), ErrorKind::kArgument);
 }
@@ -46,11 +29,7 @@ TEST_F(Scale, OneHandleNamedManyTimes) {
 TEST_F(Scale, ManyWaitingReadersOfOneBuffer) {
   const uint64_t late = session.Announce(1);
   ASSERT_TRUE(session.Await(session.Compile(2, AddProgram())).ok());
-  EXPECT_LT(Seconds([&] {
-              for (Handle result = 3; result < 60'003; ++result)
-                session.Execute(session.ExecuteOf(2, {1, 1}, {result}));
-            }),
-            kPatience);
+  for (Handle result = 3; result < 60'003; ++result) session.Execute(session.ExecuteOf(2, {1, 1}, {result}));
   session.Deliver(late);
   EXPECT_TRUE(session.Read(60'002).ok());
 }
@@ -66,8 +45,7 @@ TEST_F(Scale, ManyDonationsAndFills) {
   session.Compile(100'001, AddProgram());
   ExecuteRequest request = session.ExecuteOf(100'001, arguments, arguments, indices);
   request.fills = indices;
-  uint64_t execute = 0;
-  EXPECT_LT(Seconds([&] { execute = session.Execute(std::move(request)); }), kPatience);
+  const uint64_t execute = session.Execute(std::move(request));
   EXPECT_FALSE(session.Await(execute).ok());
 }
 
@@ -100,16 +78,12 @@ TEST_F(Scale, WaitingExecutesAreBoundedByTheirArguments) {
   limited.Deliver(again);
 }
 
-TEST_F(Scale, OnlyTheFirstBadIndexIsPutIntoWords) {
-  session.Upload(1, {1, 2, 3, 4});
+TEST_F(Scale, AMillionUnknownArgumentsAreOneShortError) {
   session.Compile(2, AddProgram());
-  constexpr size_t kCount = 1'000'000;
-  ExecuteRequest good = session.ExecuteOf(2, std::vector<Handle>(kCount, 1), {3});
-  const double good_seconds = Seconds([&] { session.Execute(std::move(good)); });
-  ExecuteRequest bad = session.ExecuteOf(2, std::vector<Handle>(kCount, 99), {4});
-  const double bad_seconds = Seconds([&] { session.Execute(std::move(bad)); });
-  EXPECT_EQ(KindOf(session.Read(4).status()), ErrorKind::kUnknownHandle);
-  EXPECT_LT(bad_seconds, 2 * good_seconds);
+  session.Execute(session.ExecuteOf(2, std::vector<Handle>(1'000'000, 99), {4}));
+  const absl::Status status = session.Read(4).status();
+  EXPECT_EQ(KindOf(status), ErrorKind::kUnknownHandle);
+  EXPECT_LT(status.message().size(), 1000u);
 }
 
 TEST_F(Scale, FillsAndDonationsAreAtMostAsManyAsResultsAndArguments) {

@@ -11,7 +11,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/engine/plan/run_profile.h"
-#include "tests/support/cpu_time.h"
 #include "tests/unit/server/engine/plan_testing.h"
 
 namespace hlod::engine {
@@ -367,30 +366,22 @@ TEST(Plan, MemoryThatOverflowsIsRefused) {
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
 }
 
-// Returns the compile time of a chain of dots of small matrices. Fusion cannot shorten it, so each
-// instruction is a step.
-double CompileSeconds(int instructions) {
+// Compiles a chain of dots of small matrices. Fusion cannot shorten it, so each instruction is a step, and
+// work that grew with the square of them would take longer than the test may.
+TEST(Plan, LongProgramsCompileInTimeThatGrowsWithTheirLength) {
+  constexpr int kInstructions = 200'000;
   Module module("long");
   Builder b(module, "main");
   const Op w = b.Parameter(0, Shape::Array(hlo::kF32, {8, 8}));
   Op x = w;
-  for (int i = 0; i < instructions / 4; ++i) {
+  for (int i = 0; i < kInstructions / 4; ++i) {
     x = b.MatMul(x, w);
     x = b.Unary(hlo::kTanh, x + w);
     x = b.Transpose(x, {1, 0});
   }
   Finish(b, x);
-  const double start = ThreadCpuSeconds();
   const auto plan = Compile(module);
-  EXPECT_TRUE(plan.ok()) << plan.status();
-  return ThreadCpuSeconds() - start;
-}
-
-TEST(Plan, CompileTimeGrowsWithTheProgramAndNoFaster) {
-  CompileSeconds(1'000);
-  const double small = CompileSeconds(10'000), large = CompileSeconds(100'000);
-  RecordProperty("seconds_100k", std::to_string(large));
-  EXPECT_LT(large, 25 * small + 0.1);
+  ASSERT_TRUE(plan.ok()) << plan.status();
 }
 
 TEST(Plan, ADumpNamesStepsAndPlaces) {
