@@ -10,7 +10,7 @@
 #include "hlod/observe/events.h"
 #include "hlod/tensors.h"
 #include "hlod/testing.h"
-#include "tests/support/cpu_time.h"
+#include "tests/bench/cpu_time.h"
 
 namespace hlod {
 namespace {
