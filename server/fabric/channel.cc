@@ -28,14 +28,19 @@ bool MakeFit(v1::PeerMessage& message) {
   return fits();
 }
 
+// Returns about the memory that a message that is kept occupies.
+size_t BytesOf(const v1::PeerMessage& message) { return sizeof(message) + message.ByteSizeLong(); }
+
 }  // namespace
 
 const v1::PeerMessage* Channel::Add(v1::PeerMessage message, int64_t now_us) {
-  if (waiting_.size() >= kWaitingMax || !MakeFit(message)) return nullptr;
+  if (!MakeFit(message) || waiting_bytes_ + BytesOf(message) > kWaitingBytesMax) return nullptr;
   if (waiting_.empty()) stalled_us_ = resent_us_ = now_us;
   message.set_sequence(++sent_);
   Stamp(message);
-  return &waiting_.emplace_back(std::move(message));
+  const v1::PeerMessage& added = waiting_.emplace_back(std::move(message));
+  waiting_bytes_ += BytesOf(added);
+  return &added;
 }
 
 void Channel::Stamp(v1::PeerMessage& message) {
@@ -52,7 +57,8 @@ absl::StatusOr<std::vector<v1::PeerMessage>> Channel::Take(const v1::PeerMessage
   if (message.received() > acknowledged_) {
     acknowledged_ = message.received();
     stalled_us_ = resent_us_ = now_us;
-    while (!waiting_.empty() && waiting_.front().sequence() <= acknowledged_) waiting_.pop_front();
+    for (; !waiting_.empty() && waiting_.front().sequence() <= acknowledged_; waiting_.pop_front())
+      waiting_bytes_ -= BytesOf(waiting_.front());
   }
   std::vector<v1::PeerMessage> due;
   if (message.sequence() == 0) return due;
@@ -61,12 +67,16 @@ absl::StatusOr<std::vector<v1::PeerMessage>> Channel::Take(const v1::PeerMessage
     return due;
   }
   if (message.sequence() != received_ + 1) {  // A message that does not fit comes again.
-    if (early_.size() < kEarlyMax) early_.emplace(message.sequence(), message);
+    const size_t bytes = BytesOf(message);
+    if (early_.size() < kEarlyMax && early_bytes_ + bytes <= kEarlyBytesMax &&
+        early_.emplace(message.sequence(), message).second)
+      early_bytes_ += bytes;
     return due;
   }
   due.push_back(message);
   ++received_;
   for (auto next = early_.find(received_ + 1); next != early_.end(); next = early_.find(received_ + 1)) {
+    early_bytes_ -= BytesOf(next->second);
     due.push_back(std::move(next->second));
     early_.erase(next);
     ++received_;

@@ -29,7 +29,21 @@ void Group::Post(uint32_t rank, v1::PeerMessage message) {
   }
 }
 
+void Group::SendOffers() {
+  if (outbox_.empty()) return;
+  for (const uint32_t rank : outbox_.ranks()) {
+    while (membership_.HasRoom(rank)) {
+      std::optional<v1::LaunchOffer> offer = outbox_.Next(rank);
+      if (!offer.has_value()) break;
+      v1::PeerMessage message;
+      *message.mutable_offer() = *std::move(offer);
+      Post(rank, std::move(message));
+    }
+  }
+}
+
 void Group::Settle(int64_t now_us) {
+  SendOffers();
   for (;;) {
     leader_.BeginNext(membership_.has_coordinator(), now_us);
     if (to_self_.empty()) return;
@@ -123,6 +137,7 @@ void Group::OnGone(uint32_t rank, const absl::Status& why, int64_t now_us) {
   leader_.OnGone(rank, why);
   participant_.OnGone(rank, why, now_us);
   offers_.OnGone(rank, why, now_us);
+  outbox_.Drop(rank);
   for (auto next = offered_.begin(); next != offered_.end();) {
     const auto current = next++;
     if (current->second != rank) continue;
@@ -169,9 +184,14 @@ absl::Status Group::Offer(const v1::LaunchOffer& offer, int64_t now_us) {
   } else if (!offer.coming() && !offered_.emplace(key, offer.parts(0).rank()).second) {
     return InvalidArgument("Launch %d of the group is offered twice.", offer.sequence());
   }
-  v1::PeerMessage message;
-  *message.mutable_offer() = offer;
-  Post(offer.parts(0).rank(), std::move(message));
+  const uint32_t leader = offer.parts(0).rank();
+  if (leader == self()) {
+    v1::PeerMessage message;
+    *message.mutable_offer() = offer;
+    Post(leader, std::move(message));
+  } else {
+    outbox_.Add(leader, offer);
+  }
   Settle(now_us);
   return absl::OkStatus();
 }

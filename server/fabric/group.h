@@ -12,6 +12,7 @@
 #include "server/fabric/leader.h"
 #include "server/fabric/membership.h"
 #include "server/fabric/offers.h"
+#include "server/fabric/outbox.h"
 #include "server/fabric/participant.h"
 #include "server/fabric/tickets.h"
 #include "server/fabric/work.h"
@@ -55,14 +56,16 @@ class Group : public MemberEvents {
 
  private:
   void Post(uint32_t rank, v1::PeerMessage message);
-  // Delivers what this daemon has sent to itself.
+  // Delivers what this daemon has sent to itself, and sends the offers for which there is room.
   void Settle(int64_t now_us);
+  void SendOffers();
   absl::Status CheckMembers(const google::protobuf::RepeatedPtrField<v1::LaunchPart>& parts) const;
   uint32_t self() const { return membership_.self().rank(); }
 
   Work& work_;
   int64_t now_us_ = 0;
   std::deque<v1::PeerMessage> to_self_;
+  Outbox outbox_;
   // The leaders of this daemon's offers that are not answered yet, by group and sequence.
   std::map<std::pair<uint64_t, uint64_t>, uint32_t> offered_;
   Membership membership_;

@@ -217,8 +217,8 @@ void Membership::Send(uint32_t rank, v1::PeerMessage message, int64_t now_us) {
   }
   // A member that acknowledges nothing is as good as silent.
   const std::string why =
-      peer.channel.waiting().size() >= Channel::kWaitingMax
-          ? absl::StrFormat("it left %d messages unanswered", Channel::kWaitingMax)
+      peer.channel.waiting_bytes() + Channel::kMessageBytesMax > Channel::kWaitingBytesMax
+          ? absl::StrFormat("it left %d messages unanswered", peer.channel.waiting().size())
           : absl::StrFormat("a message for it would have more than %d bytes", Channel::kMessageBytesMax);
   EndLink(peer, Unavailable("%s: %s.", NameOf(rank), why));
   peer.unlinked_us = now_us - silence_us_;  // Tick removes or reports it.

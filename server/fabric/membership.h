@@ -80,6 +80,11 @@ class Membership {
 
   // Sends a message to a member. The message is dropped when the member is gone.
   void Send(uint32_t rank, v1::PeerMessage message, int64_t now_us);
+  // True when the messages to a member that it has not acknowledged are so few that offers may be added.
+  bool HasRoom(uint32_t rank) const {
+    const auto found = members_.find(rank);
+    return found != members_.end() && found->second.channel.HasRoom();
+  }
 
   // True when this daemon is the coordinator.
   bool coordinates() const { return options_.join.empty(); }

@@ -94,5 +94,35 @@ TEST(Messages, AChannelKeepsNoMessageThatItsReceiverRefuses) {
   EXPECT_EQ(channel.waiting().size(), 1u);
 }
 
+TEST(Messages, AChannelIsBoundedByBytesAndNotByTheirNumber) {
+  Channel channel;
+  v1::PeerMessage small;
+  small.mutable_ticket()->set_number(1);
+  for (int i = 0; i < 10'000; ++i) ASSERT_NE(channel.Add(small, 0), nullptr) << i;
+  EXPECT_FALSE(channel.HasRoom());
+  v1::PeerMessage all;
+  all.set_received(10'000);
+  ASSERT_TRUE(channel.Take(all, 0).ok());
+  EXPECT_EQ(channel.waiting_bytes(), 0u);
+  v1::PeerMessage large;
+  large.mutable_offer()->set_user(std::string(Channel::kMessageBytesMax - 1000, 'u'));
+  size_t taken = 0;
+  while (channel.Add(large, 0) != nullptr) ++taken;
+  EXPECT_EQ(taken, Channel::kWaitingBytesMax / Channel::kMessageBytesMax);
+}
+
+// Messages that come before an earlier one are kept within their bound, too, and come again otherwise.
+TEST(Messages, WhatComesTooEarlyIsBoundedByBytes) {
+  Channel channel;
+  v1::PeerMessage large;
+  large.mutable_offer()->set_user(std::string(Channel::kMessageBytesMax - 1000, 'u'));
+  for (uint64_t sequence = 2; sequence <= 100; ++sequence) {
+    large.set_sequence(sequence);
+    EXPECT_EQ(channel.Take(large, 0)->size(), 0u);
+  }
+  large.set_sequence(1);
+  EXPECT_EQ(channel.Take(large, 0)->size(), 1 + Channel::kEarlyBytesMax / Channel::kMessageBytesMax);
+}
+
 }  // namespace
 }  // namespace hlod::fabric

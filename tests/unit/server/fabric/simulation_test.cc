@@ -317,6 +317,48 @@ TEST(Simulation, HalfOffersOfAClientLeaveRoomForOthers) {
   ExpectNoViolations(simulation);
 }
 
+// A client offers at once what takes many round trips: it waits at its own daemon. No daemon takes another
+// one for gone, and the offers of a second client do not wait for all of the first one's.
+TEST(Simulation, AClientThatOffersFasterThanItsLeaderTakesHoldsUpItself) {
+  Simulation simulation({});
+  BecomeComplete(simulation);
+  constexpr uint64_t kOffers = 10'000;
+  for (uint64_t sequence = 1; sequence <= kOffers; ++sequence)
+    ASSERT_TRUE(simulation.Offer(1, OfferOfTwo(9, sequence, "fast")));
+  const auto members = simulation.group(1).membership().List(simulation.now());
+  ASSERT_EQ(members.size(), 3u);
+  EXPECT_EQ(members[0].state, "linked");
+  EXPECT_LE(members[0].waiting, Channel::kRoomMessages);
+  ExpectRuns(simulation, 10, 1, "modest");
+  EXPECT_LT(simulation.counts().offers_refused, 1000) << "most of the first one's offers are still to come";
+  const auto refused = static_cast<int64_t>(kOffers - LaunchLimits().offers_per_client_max);
+  TimeUntil(simulation, [&] { return simulation.counts().offers_refused == refused; });
+  for (const uint32_t rank : {0u, 1u, 2u})
+    EXPECT_TRUE(simulation.group(rank).membership().departed().empty()) << rank;
+  ExpectNoViolations(simulation);
+}
+
+// One of the launches is taken back before its offer was sent: the leader learns that alone.
+TEST(Simulation, AnOfferThatWaitsForRoomCanBeTakenBack) {
+  Simulation simulation({});
+  BecomeComplete(simulation);
+  constexpr uint64_t kOffers = 1000;
+  for (uint64_t sequence = 1; sequence <= kOffers; ++sequence)
+    ASSERT_TRUE(simulation.Offer(1, OfferOfTwo(9, sequence, "a")));
+  v1::LaunchOffer back = OfferOfTwo(9, kOffers, "a");
+  back.mutable_error()->set_code(1);
+  back.mutable_error()->set_text("It was cancelled.");
+  ASSERT_TRUE(simulation.Offer(1, back));
+  for (uint64_t sequence = 1; sequence <= kOffers; ++sequence)
+    ASSERT_TRUE(simulation.Offer(0, OfferOfTwo(9, sequence, "a")));
+  TimeUntil(simulation, [&] { return simulation.open() == 0; });
+  EXPECT_EQ(simulation.counts().succeeded, kOffers - 1);
+  EXPECT_EQ(simulation.counts().offers_refused, 1) << "the part of rank 0";
+  EXPECT_TRUE(HasReason(simulation, "It was cancelled.")) << simulation.reasons()[0];
+  simulation.CheckQuiet();
+  ExpectNoViolations(simulation);
+}
+
 // When there is no room for anybody, the user with the most loses the latest.
 TEST(Simulation, HalfOffersOfAUserLeaveRoomForOtherUsers) {
   SimulationOptions options;
