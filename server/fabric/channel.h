@@ -15,9 +15,9 @@ namespace hlod::fabric {
 // Not thread-safe.
 class Channel {
  public:
-  // The most memory of messages that wait for an acknowledgement. What clients cause stays far below it: their
-  // offers are added only while there is room (HasRoom), and the rest is bounded by the launches that have
-  // begun and the offers that a leader keeps.
+  // The most memory of messages that wait for an acknowledgement. What clients cause stays far below it:
+  // their offers are added only while there is room (HasRoom), and the rest is bounded by the launches that
+  // have begun and the offers that a leader keeps.
   static constexpr size_t kWaitingBytesMax = 64 << 20;
   // The messages, and their memory, that may wait before offers do.
   static constexpr size_t kRoomMessages = 256, kRoomBytes = 1 << 20;

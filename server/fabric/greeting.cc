@@ -17,7 +17,9 @@ absl::Status CheckName(std::string_view what, const std::string& name) {
   return absl::OkStatus();
 }
 
-absl::Status CheckMember(const v1::Member& member) {
+}  // namespace
+
+absl::Status Membership::CheckMember(const v1::Member& member) {
   RETURN_IF_ERROR(CheckName("name", member.name()));
   RETURN_IF_ERROR(CheckName("address", member.address()));
   if (!member.pass_key().empty() && member.pass_key().size() != kPassKeyBytes) {
@@ -27,6 +29,8 @@ absl::Status CheckMember(const v1::Member& member) {
   if (member.incarnation() == 0) return InvalidArgument("Daemon %s states no incarnation.", member.name());
   return absl::OkStatus();
 }
+
+namespace {
 
 absl::Status CheckVersions(const std::string& cluster, const std::string& ours, const std::string& name,
                            uint32_t protocol, const std::string& theirs) {

@@ -18,7 +18,7 @@ Group::Group(MembershipOptions options, const LaunchLimits& limits, Wire& wire, 
           [this](uint32_t rank, v1::PeerMessage m) { Post(rank, std::move(m)); },
           [this](uint32_t rank) { return membership_.NameOf(rank); }),
       offers_(
-          limits, [this](uint32_t rank, v1::PeerMessage m) { Post(rank, std::move(m)); },
+          limits, work, [this](uint32_t rank, v1::PeerMessage m) { Post(rank, std::move(m)); },
           [this](uint32_t rank) { return membership_.NameOf(rank); }) {}
 
 void Group::Post(uint32_t rank, v1::PeerMessage message) {
@@ -82,12 +82,13 @@ absl::Status Group::OnMessage(uint32_t rank, const v1::PeerMessage& message, int
       if (!membership_.coordinates())
         return InvalidArgument("It asks this daemon, which does not coordinate, for a ticket.");
       const v1::TicketRequest& request = message.ticket_request();
+      RETURN_IF_ERROR(CheckUser(request.user()));
       if (request.used_us() > 0) tickets_.Charge(request.session(), request.user(), request.used_us());
       if (request.number() == 0) return absl::OkStatus();
       v1::PeerMessage answer;
       answer.mutable_ticket()->set_number(request.number());
       answer.mutable_ticket()->set_ticket(
-          tickets_.Next(request.session(), request.user(), request.ahead_us()));
+          tickets_.Next(request.session(), request.user(), request.ahead_us(), request.seen()));
       Post(rank, std::move(answer));
       return absl::OkStatus();
     }
@@ -95,10 +96,7 @@ absl::Status Group::OnMessage(uint32_t rank, const v1::PeerMessage& message, int
       if (rank != 0) return InvalidArgument("It gives a ticket, but does not coordinate.");
       leader_.OnTicket(message.ticket(), now_us);
       return absl::OkStatus();
-    case v1::PeerMessage::kPrepare:
-      leader_.SeeTicket(message.prepare().ticket());
-      offered_.erase({message.prepare().group(), message.prepare().sequence()});
-      return participant_.OnPrepare(rank, self(), message.prepare(), now_us);
+    case v1::PeerMessage::kPrepare: return OnPrepare(rank, message.prepare(), now_us);
     case v1::PeerMessage::kStep: {
       const v1::LaunchStep& step = message.step();
       switch (step.kind()) {
@@ -122,14 +120,37 @@ absl::Status Group::OnMessage(uint32_t rank, const v1::PeerMessage& message, int
       if (launch.has_value()) leader_.Take(*std::move(launch), self(), now_us);
       return absl::OkStatus();
     }
-    case v1::PeerMessage::kOfferRefused:
-      if (offered_.erase({message.offer_refused().group(), message.offer_refused().sequence()}) == 0)
-        return absl::OkStatus();
-      work_.OnOfferRefused(message.offer_refused().group(), message.offer_refused().sequence(), {},
-                           ReasonOf(message.offer_refused().error()));
-      return absl::OkStatus();
+    case v1::PeerMessage::kOfferRefused: return OnOfferRefused(rank, message.offer_refused());
     default: return InvalidArgument("It sends a message that this daemon does not know.");
   }
+}
+
+absl::Status Group::OnPrepare(uint32_t rank, const v1::PrepareLaunch& prepare, int64_t now_us) {
+  leader_.SeeTicket(prepare.ticket());
+  if (prepare.group() != 0 && prepare.launch().leader() == rank) {
+    const auto offer = offered_.find({prepare.group(), prepare.sequence()});
+    if (offer == offered_.end() || offer->second != rank) {
+      Post(rank,
+           MakeStep(prepare.launch(), v1::LaunchStep::REFUSED,
+                    MakeError(ErrorKind::kCancelled,
+                              absl::StrFormat("%s does not offer launch %d of the group to %s (any more).",
+                                              membership_.NameOf(self()), prepare.sequence(),
+                                              membership_.NameOf(rank)))));
+      return absl::OkStatus();
+    }
+    offered_.erase(offer);
+  }
+  return participant_.OnPrepare(rank, self(), prepare, now_us);
+}
+
+absl::Status Group::OnOfferRefused(uint32_t rank, const v1::LaunchOfferRefused& refused) {
+  const auto offer = offered_.find({refused.group(), refused.sequence()});
+  if (offer == offered_.end()) return absl::OkStatus();  // It has been taken back.
+  if (offer->second != rank)
+    return InvalidArgument("It refuses an offer that was made to %s.", membership_.NameOf(offer->second));
+  offered_.erase(offer);
+  work_.OnOfferRefused(refused.group(), refused.sequence(), {}, ReasonOf(refused.error()));
+  return absl::OkStatus();
 }
 
 void Group::OnGone(uint32_t rank, const absl::Status& why, int64_t now_us) {

@@ -59,6 +59,9 @@ class Group : public MemberEvents {
   // Delivers what this daemon has sent to itself, and sends the offers for which there is room.
   void Settle(int64_t now_us);
   void SendOffers();
+  // Only what was offered to that leader is prepared, and refused.
+  absl::Status OnPrepare(uint32_t rank, const v1::PrepareLaunch& prepare, int64_t now_us);
+  absl::Status OnOfferRefused(uint32_t rank, const v1::LaunchOfferRefused& refused);
   absl::Status CheckMembers(const google::protobuf::RepeatedPtrField<v1::LaunchPart>& parts) const;
   uint32_t self() const { return membership_.self().rank(); }
 

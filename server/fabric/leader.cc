@@ -10,6 +10,10 @@
 
 namespace hlod::fabric {
 
+uint64_t Leader::DeviceTime(const Part& part, int64_t us) {
+  return static_cast<uint64_t>(std::max<int64_t>(0, us) + 1) * part.devices;
+}
+
 uint64_t Leader::Take(LaunchSpec spec, uint32_t self, int64_t now_us) {
   const uint64_t number = ++last_number_;
   Launch& launch = launches_[number];
@@ -17,7 +21,9 @@ uint64_t Leader::Take(LaunchSpec spec, uint32_t self, int64_t now_us) {
   launch.since_us = now_us;
   launch.spec.prepare.mutable_launch()->set_leader(self);
   launch.spec.prepare.mutable_launch()->set_number(number);
-  for (const v1::LaunchPart& part : launch.spec.prepare.parts()) launch.parts[part.rank()];
+  now_us_ = now_us;
+  for (const v1::LaunchPart& part : launch.spec.prepare.parts())
+    launch.parts[part.rank()].devices = static_cast<size_t>(part.devices_size());
   const uint64_t group = launch.spec.prepare.group();
   if (group != 0) offered_[{group, launch.spec.prepare.sequence()}] = number;
   Enqueue(group, number);
@@ -33,12 +39,15 @@ void Leader::Enqueue(uint64_t group, uint64_t number) {
 
 bool Leader::HasRoom(const LaunchSpec& spec) const {
   const uint64_t group = spec.prepare.group();
-  if (begun_.all() >= limits_.launches_per_leader_max) return false;
+  if (begun_.all() >= limits_.launches_per_leader_max ||
+      tickets_due_.size() >= limits_.launches_per_leader_max)
+    return false;
   return group == 0 || (begun_.OfClient(group) < limits_.begun_per_client_max &&
                         begun_.OfUser(spec.user) < limits_.begun_per_user_max);
 }
 
 void Leader::BeginNext(bool coordinator, int64_t now_us) {
+  now_us_ = now_us;
   if (!std::exchange(may_begin_, false)) return;
   // A client whose launch begins goes to the end, so that one with many leaves room to those with few.
   for (auto next = turns_.begin(); next != turns_.end();) {
@@ -69,6 +78,8 @@ void Leader::Begin(Launch& launch, bool coordinator, int64_t now_us) {
   request.set_number(launch.spec.prepare.launch().number());
   request.set_session(launch.spec.session);
   request.set_user(launch.spec.user);
+  request.set_seen(last_ticket_);
+  tickets_due_.insert(request.number());
   Use& use = uses_[launch.spec.session];
   use.user = launch.spec.user;
   request.set_used_us(std::exchange(use.untold_us, 0));
@@ -123,12 +134,14 @@ void Leader::Prepare(Launch& launch, uint64_t ticket, int64_t now_us) {
 }
 
 void Leader::OnTicket(const v1::Ticket& ticket, int64_t now_us) {
+  may_begin_ |= tickets_due_.erase(ticket.number()) > 0 && !queued_.empty();
   const auto launch = launches_.find(ticket.number());
   if (launch == launches_.end() || launch->second.phase != Phase::kTicket) return;
   Prepare(launch->second, ticket.ticket(), now_us);
 }
 
 absl::Status Leader::OnStep(uint32_t rank, const v1::LaunchStep& step, int64_t now_us) {
+  now_us_ = now_us;
   const auto launch = launches_.find(step.launch().number());
   if (launch == launches_.end()) return absl::OkStatus();  // It has ended since.
   if (launch->second.phase < Phase::kPreparing || !launch->second.parts.contains(rank))
@@ -147,6 +160,7 @@ absl::Status Leader::OnStepOf(Launches::iterator found, uint32_t rank, const v1:
     case v1::LaunchStep::READY:
       if (part.ready) break;
       part.ready = true;
+      part.ready_us = now_us;
       StartIfReady(launch, now_us);
       return absl::OkStatus();
     case v1::LaunchStep::REFUSED:
@@ -160,10 +174,18 @@ absl::Status Leader::OnStepOf(Launches::iterator found, uint32_t rank, const v1:
       part.ready = false;
       post_(rank, MakeStep(launch.spec.prepare.launch(), v1::LaunchStep::YIELD));
       return absl::OkStatus();
+    case v1::LaunchStep::OVERDUE:
+      if (started || !part.ready) return absl::OkStatus();
+      Refuse(found, DeadlineExceeded("Launch %d held devices of %s for %s, for which others wait, while it "
+                                     "waited for %s.",
+                                     step.launch().number(), name_of_(rank),
+                                     SecondsOf(now_us - part.ready_us), Missing(launch)));
+      return absl::OkStatus();
     case v1::LaunchStep::DONE:
       if (!started || part.over) break;
       part.over = true;
-      launch.used_us += step.used_us();
+      // It cannot have run for longer than since its start.
+      launch.used_us += std::min(step.used_us(), DeviceTime(part, now_us - launch.since_us));
       if (step.has_error())
         Fail(launch, Annotate(ReasonOf(step.error()), absl::StrCat("running on ", name_of_(rank))));
       FinishIfOver(found);
@@ -201,6 +223,12 @@ void Leader::Refuse(Launches::iterator found, const absl::Status& why) {
     *refused.mutable_error() = ErrorFor(why);
     for (const auto& [rank, part] : launch.parts) post_(rank, message);
   }
+  if (launch.phase == Phase::kPreparing) {
+    for (const auto& [rank, part] : launch.parts) {
+      if (part.ready) launch.used_us += DeviceTime(part, now_us_ - part.ready_us);
+    }
+    Charge(launch, launch.used_us);
+  }
   const uint64_t number = found->first;
   Erase(found);
   work_.OnOver(number, /*started=*/false, why);
@@ -214,16 +242,20 @@ void Leader::Fail(Launch& launch, const absl::Status& why) {
   }
 }
 
+void Leader::Charge(const Launch& launch, uint64_t used_us) {
+  Use& use = uses_[launch.spec.session];
+  use.user = launch.spec.user;
+  use.expected_us = std::max(used_us, kLaunchMinUs);
+  use.untold_us += use.expected_us;
+}
+
 void Leader::FinishIfOver(Launches::iterator found) {
   for (const auto& [rank, part] : found->second.parts) {
     if (!part.over) return;
   }
   const uint64_t number = found->first;
   const absl::Status failure = found->second.failure;
-  Use& use = uses_[found->second.spec.session];
-  use.user = found->second.spec.user;
-  use.untold_us += found->second.used_us;
-  use.expected_us = found->second.used_us;
+  Charge(found->second, found->second.used_us);
   Erase(found);
   work_.OnOver(number, /*started=*/true, failure);
 }
@@ -246,7 +278,13 @@ bool Leader::TakeBack(uint64_t group, uint64_t sequence, uint32_t rank, const ab
   return true;
 }
 
+void Leader::ForgetTickets() {
+  tickets_due_.clear();
+  may_begin_ = !queued_.empty();
+}
+
 void Leader::OnGone(uint32_t rank, const absl::Status& why) {
+  if (rank == 0) ForgetTickets();
   std::vector<uint64_t> concerned;
   for (const auto& [number, launch] : launches_) {
     if (launch.parts.contains(rank)) concerned.push_back(number);
@@ -306,7 +344,12 @@ absl::Status Leader::CheckTime(const Launch& launch, int64_t now_us) const {
 }
 
 void Leader::Tick(bool coordinator, int64_t now_us) {
-  if (coordinator) TellUses();
+  now_us_ = now_us;
+  if (coordinator) {
+    TellUses();
+  } else {
+    ForgetTickets();
+  }
   std::vector<uint64_t> late, unordered;
   for (const auto& [number, launch] : launches_) {
     if (!CheckTime(launch, now_us).ok()) {

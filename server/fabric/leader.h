@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -40,7 +41,7 @@ class Leader {
   void OnGone(uint32_t rank, const absl::Status& why);
   void Tick(bool coordinator, int64_t now_us);
   // Tickets of others are seen in what they send, so that those made without a coordinator come after them.
-  void SeeTicket(uint64_t ticket) { last_ticket_ = std::max(last_ticket_, ticket); }
+  void SeeTicket(uint64_t ticket) { last_ticket_ = std::max(last_ticket_, std::min(ticket, kTicketMax)); }
 
   size_t size() const { return launches_.size(); }
   // The number of the last launch.
@@ -49,8 +50,10 @@ class Leader {
  private:
   enum class Phase { kQueued, kTicket, kPreparing, kStarted };
   struct Part {
+    size_t devices = 0;
     bool ready = false, over = false;
     int64_t heard_us = 0;
+    int64_t ready_us = 0;  // The time since which it is ready.
     std::string behind;  // The launch for which it waits, as it said.
   };
   struct Launch {
@@ -59,7 +62,7 @@ class Leader {
     int64_t since_us = 0;  // The begin of the phase.
     std::map<uint32_t, Part> parts;
     absl::Status failure;  // The first error of a launch that has started.
-    uint64_t used_us = 0;  // The device time of the parts that have ended.
+    uint64_t used_us = 0;  // The device time of the parts that have ended, or were held in vain.
   };
   // The device time that a client's launches use, as their daemons say.
   struct Use {
@@ -69,13 +72,20 @@ class Leader {
     static constexpr uint64_t kExpectedUs = 100'000;
   };
   using Launches = std::map<uint64_t, Launch>;
+  // The least time that a launch is charged for: also an empty one, or one that is refused while it is
+  // prepared, takes messages, and turns on its devices.
+  static constexpr uint64_t kLaunchMinUs = 1'000;
 
+  // Returns the device time of a part for some time.
+  static uint64_t DeviceTime(const Part& part, int64_t us);
   // Adds a launch to its client's queue.
   void Enqueue(uint64_t group, uint64_t number);
   void Begin(Launch& launch, bool coordinator, int64_t now_us);
   // Tells the coordinator what launches have used whose clients begin no further one.
   void TellUses();
   bool HasRoom(const LaunchSpec& spec) const;
+  // Waits for no ticket any more: the coordinator is gone.
+  void ForgetTickets();
   // Forgets a launch that is over.
   void Erase(Launches::iterator launch);
   void Prepare(Launch& launch, uint64_t ticket, int64_t now_us);
@@ -84,6 +94,8 @@ class Leader {
   void Refuse(Launches::iterator launch, const absl::Status& why);
   void Fail(Launch& launch, const absl::Status& why);
   void FinishIfOver(Launches::iterator launch);
+  // Counts device time for the client of a launch that has ended.
+  void Charge(const Launch& launch, uint64_t used_us);
   absl::Status OnStepOf(Launches::iterator launch, uint32_t rank, const v1::LaunchStep& step, int64_t now_us);
   // Returns an error that says for whom the launch waits if it has waited too long.
   absl::Status CheckTime(const Launch& launch, int64_t now_us) const;
@@ -94,6 +106,7 @@ class Leader {
   const Post post_;
   const NameOf name_of_;
   uint64_t last_number_, last_ticket_ = 0;
+  int64_t now_us_ = 0;  // The time of the last event.
   Launches launches_;
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> offered_;  // By group and sequence, the number.
   // The launches of a client that have not begun, and the client's place among those that have such launches.
@@ -106,7 +119,9 @@ class Leader {
   uint64_t last_turn_ = 0;
   LaunchCounts begun_;
   std::map<uint64_t, Use> uses_;  // By client.
-  bool may_begin_ = false;        // There may be room for a launch that is queued.
+  // The launches for which a ticket was asked that has not come; they may have ended since.
+  std::set<uint64_t> tickets_due_;
+  bool may_begin_ = false;  // There may be room for a launch that is queued.
 };
 
 }  // namespace hlod::fabric

@@ -11,6 +11,8 @@ namespace hlod::fabric {
 namespace {
 
 constexpr size_t kDepartedKept = 16;
+// The most bytes that are kept of a reason that the coordinator states.
+constexpr size_t kWhyMax = 1024;
 // The pings per time of silence.
 constexpr int64_t kPings = 8;
 
@@ -128,13 +130,18 @@ absl::Status Membership::Deliver(uint32_t rank, const v1::PeerMessage& message, 
 absl::Status Membership::OnChange(const v1::MemberChange& change, int64_t now_us) {
   if (change.epoch() < epoch_)
     return InvalidArgument("Its epoch %d comes after epoch %d.", change.epoch(), epoch_);
+  if (static_cast<uint32_t>(change.joined_size()) > kMembersMax)
+    return InvalidArgument("It adds %d members; a cluster has at most %d.", change.joined_size(),
+                           kMembersMax);
+  for (const v1::Member& member : change.joined()) RETURN_IF_ERROR(CheckMember(member));
   epoch_ = change.epoch();
   for (const v1::MemberGone& gone : change.gone()) {
     const auto found = members_.find(gone.rank());
     if (gone.rank() == 0 || found == members_.end() || found->second.member.joined() != gone.joined())
       continue;
-    EndLink(found->second, Unavailable("No member any more: %s.", gone.why()));
-    Remove(gone.rank(), gone.why(), now_us);
+    const std::string why = gone.why().substr(0, kWhyMax);
+    EndLink(found->second, Unavailable("No member any more: %s.", why));
+    Remove(gone.rank(), why, now_us);
   }
   for (const v1::Member& member : change.joined()) {
     if (member.rank() == self_.rank()) continue;

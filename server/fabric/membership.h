@@ -161,6 +161,7 @@ class Membership {
   absl::Status OnUnreachable(uint32_t rank, const v1::PeerUnreachable& report, int64_t now_us);
 
   // Greetings (greeting.cc).
+  static absl::Status CheckMember(const v1::Member& member);
   absl::Status CheckHello(const v1::PeerHello& hello) const;
   absl::Status OnHello(LinkId link, const v1::PeerHello& hello, int64_t now_us);
   absl::Status OnWelcome(LinkId link, uint32_t rank, const v1::PeerWelcome& welcome, int64_t now_us);

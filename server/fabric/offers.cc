@@ -1,6 +1,8 @@
 // Offers of multi-controller programs: compared by sequence number, digest and parts.
 #include "server/fabric/offers.h"
 
+#include <iterator>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -25,15 +27,19 @@ LaunchSpec LaunchOf(const v1::LaunchOffer& offer) {
   return launch;
 }
 
-// Returns the row of a user that came last.
-template <typename Rows, typename UserOf>
-typename Rows::iterator LatestOf(Rows& rows, const std::string& user, UserOf user_of) {
-  auto latest = rows.end();
-  for (auto row = rows.begin(); row != rows.end(); ++row) {
-    if (user_of(row->second) == user && (latest == rows.end() || row->second.turn > latest->second.turn))
-      latest = row;
-  }
-  return latest;
+// Returns the launch of a user, who has one, that came last.
+template <typename Turns>
+auto LatestOf(const Turns& turns, const std::string& user) {
+  return std::prev(turns.upper_bound({user, std::numeric_limits<uint64_t>::max()}))->second;
+}
+
+// Returns about the memory that a launch occupies which waits for its other offers.
+int64_t BytesOf(const v1::LaunchOffer& offer) {
+  constexpr size_t kFixed = 1024, kOfPart = sizeof(v1::LaunchPart) + 192;  // With places in sets and lists.
+  size_t bytes = kFixed + offer.user().size() + static_cast<size_t>(offer.parts_size()) * kOfPart;
+  for (const v1::LaunchPart& part : offer.parts())
+    bytes += static_cast<size_t>(part.devices_size() + part.participants_size()) * sizeof(uint32_t);
+  return static_cast<int64_t>(bytes);
 }
 
 }  // namespace
@@ -58,24 +64,41 @@ void Offers::Refuse(std::map<Key, Waiting>::iterator waiting, const absl::Status
     }
   }
   Remember(waiting->first, std::move(refused));
-  waiting_counts_.Remove(first.group(), first.user());
+  Drop(waiting->first, waiting->second);
   waiting_.erase(waiting);
+}
+
+absl::Status Offers::Keep(const Key& key, Waiting& waiting, const v1::LaunchOffer& offer) {
+  const int64_t bytes = BytesOf(offer);
+  RETURN_IF_ERROR(work_.Charge(offer.user(), bytes));
+  waiting.first = offer;
+  waiting.bytes = bytes;
+  waiting_counts_.Add(key.first, offer.user());
+  waiting_turns_[{offer.user(), waiting.turn}] = key;
+  return absl::OkStatus();
+}
+
+void Offers::Drop(const Key& key, Waiting& waiting) {
+  const std::string& user = waiting.first.user();
+  work_.Discharge(user, waiting.bytes);
+  waiting_counts_.Remove(key.first, user);
+  waiting_turns_.erase({user, waiting.turn});
 }
 
 void Offers::Remember(const Key& key, Refused refused) {
   if (refused.late.empty()) return;
   if (const auto known = refused_.find(key); known != refused_.end()) Forget(known);
-  refused.turn = ++turns_;
+  refused.turn = ++last_turn_;
   refused_counts_.Add(key.first, refused.user);
+  refused_turns_[{refused.user, refused.turn}] = key;
   refused_.emplace(key, std::move(refused));
-  if (refused_.size() > limits_.offers_max) {
-    const auto user_of = [](const Refused& row) -> const std::string& { return row.user; };
-    Forget(LatestOf(refused_, refused_counts_.Largest(), user_of));
-  }
+  if (refused_.size() > limits_.offers_max)
+    Forget(refused_.find(LatestOf(refused_turns_, refused_counts_.Largest())));
 }
 
 void Offers::Forget(std::map<Key, Refused>::iterator refused) {
   refused_counts_.Remove(refused->first.first, refused->second.user);
+  refused_turns_.erase({refused->second.user, refused->second.turn});
   refused_.erase(refused);
 }
 
@@ -98,31 +121,33 @@ absl::Status Offers::MakeRoom(const v1::LaunchOffer& offer, uint32_t self, int64
   const std::string largest = waiting_counts_.Largest();
   if (waiting_counts_.OfUser(offer.user()) >= waiting_counts_.OfUser(largest))
     return error(offer.sequence(), offer.user());
-  const auto user_of = [](const Waiting& row) -> const std::string& { return row.first.user(); };
-  const auto latest = LatestOf(waiting_, largest, user_of);
+  const auto latest = waiting_.find(LatestOf(waiting_turns_, largest));
   Refuse(latest, error(latest->first.second, largest), now_us);
   return absl::OkStatus();
+}
+
+void Offers::RefuseFirst(const Key& key, uint32_t rank, const v1::LaunchOffer& offer, const absl::Status& why,
+                         int64_t now_us) {
+  if (offer.coming()) return;  // The offer itself will be refused, unless there is room then.
+  Refused refused{.why = why, .user = offer.user(), .late = {}, .since_us = now_us};
+  for (const v1::LaunchPart& part : offer.parts()) refused.late.insert(part.rank());
+  refused.late.erase(rank);
+  if (!offer.has_error()) Refuse(rank, offer, why);
+  Remember(key, std::move(refused));
 }
 
 std::map<Offers::Key, Offers::Waiting>::iterator Offers::Open(const Key& key, uint32_t rank, uint32_t self,
                                                               const v1::LaunchOffer& offer, int64_t now_us) {
   auto found = waiting_.find(key);
   if (found != waiting_.end()) return found;
-  Waiting waiting{.first = offer, .first_rank = rank, .offered = {}, .turn = ++turns_, .since_us = now_us};
+  Waiting waiting{.first = {}, .first_rank = rank, .offered = {}, .turn = ++last_turn_, .since_us = now_us};
   for (const v1::LaunchPart& part : offer.parts()) waiting.offered[part.rank()] = false;
-  // An offer with an error is refused at once, so it needs no room.
-  const absl::Status room = offer.has_error() ? absl::OkStatus() : MakeRoom(offer, self, now_us);
+  absl::Status room = MakeRoom(offer, self, now_us);
+  if (room.ok()) room = Keep(key, waiting, offer);
   if (!room.ok()) {
-    if (offer.coming())
-      return waiting_.end();  // The offer itself will be refused, unless there is room then.
-    Refused refused{.why = room, .user = offer.user(), .late = {}, .since_us = now_us};
-    for (const auto& [other, offered] : waiting.offered) refused.late.insert(other);
-    refused.late.erase(rank);
-    Refuse(rank, offer, room);
-    Remember(key, std::move(refused));
+    RefuseFirst(key, rank, offer, room, now_us);
     return waiting_.end();
   }
-  waiting_counts_.Add(offer.group(), offer.user());
   return waiting_.emplace(key, std::move(waiting)).first;
 }
 
@@ -138,11 +163,17 @@ bool Offers::TakeLate(const Key& key, uint32_t rank, const v1::LaunchOffer& offe
 
 absl::StatusOr<std::optional<LaunchSpec>> Offers::Take(uint32_t rank, uint32_t self,
                                                        const v1::LaunchOffer& offer, int64_t now_us) {
+  RETURN_IF_ERROR(CheckUser(offer.user()));
   RETURN_IF_ERROR(CheckParts(offer.digest(), offer.parts()));
   if (offer.group() == 0 || offer.parts(0).rank() != self)
     return InvalidArgument("It offers a launch that this daemon does not lead.");
   const Key key{offer.group(), offer.sequence()};
   if (TakeLate(key, rank, offer)) return std::nullopt;
+  if (offer.has_error() && !waiting_.contains(key)) {
+    RefuseFirst(key, rank, offer,
+                Annotate(ReasonOf(offer.error()), absl::StrCat("preparing on ", name_of_(rank))), now_us);
+    return std::nullopt;
+  }
   const auto found = Open(key, rank, self, offer, now_us);
   if (found == waiting_.end()) return std::nullopt;
   Waiting& waiting = found->second;
@@ -169,10 +200,20 @@ absl::StatusOr<std::optional<LaunchSpec>> Offers::Take(uint32_t rank, uint32_t s
     return std::nullopt;
   }
   place->second = true;
+  return Compare(found, rank, offer, now_us);
+}
+
+std::optional<LaunchSpec> Offers::Compare(std::map<Key, Waiting>::iterator found, uint32_t rank,
+                                          const v1::LaunchOffer& offer, int64_t now_us) {
+  const Key key = found->first;
+  Waiting& waiting = found->second;
   if (!std::exchange(waiting.begun, true)) {
-    waiting_counts_.Remove(key.first, waiting.first.user());
-    waiting.first = offer;
-    waiting_counts_.Add(key.first, waiting.first.user());
+    Drop(key, waiting);
+    if (const absl::Status room = Keep(key, waiting, offer); !room.ok()) {
+      waiting_.erase(found);
+      RefuseFirst(key, rank, offer, room, now_us);
+      return std::nullopt;
+    }
     waiting.first_rank = rank;
     waiting.since_us = now_us;
   }
@@ -188,7 +229,8 @@ absl::StatusOr<std::optional<LaunchSpec>> Offers::Take(uint32_t rank, uint32_t s
   for (const auto& [other, offered] : waiting.offered) {
     if (!offered) return std::nullopt;
   }
-  waiting_counts_.Remove(key.first, waiting.first.user());
+  // From now on the part of this daemon's own session is charged for it.
+  Drop(key, waiting);
   waiting_.erase(found);
   return LaunchOf(offer);
 }

@@ -17,8 +17,8 @@ namespace hlod::fabric {
 // The offers at the daemon that leads their groups. Not thread-safe.
 class Offers {
  public:
-  Offers(const LaunchLimits& limits, Post post, NameOf name_of)
-      : limits_(limits), post_(std::move(post)), name_of_(std::move(name_of)) {}
+  Offers(const LaunchLimits& limits, Work& work, Post post, NameOf name_of)
+      : limits_(limits), work_(work), post_(std::move(post)), name_of_(std::move(name_of)) {}
 
   // Takes the offer of a daemon. Returns the launch when it was the last one that is due. If it differs from
   // the others, or takes an offer back, or is beyond the limits, all are refused for this reason, also those
@@ -39,7 +39,10 @@ class Offers {
     std::set<uint32_t> coming;         // The ranks whose parts wait for their arguments.
     uint64_t turn = 0;                 // Counts the launches in the order in which they came.
     int64_t since_us = 0;
+    int64_t bytes = 0;  // Charged to the user of `first`.
   };
+  // The users' launches in the order in which they came.
+  using Turns = std::map<std::pair<std::string, uint64_t>, Key>;
   // A launch that was refused before all had offered it: those that come late get the same reason.
   struct Refused {
     absl::Status why;
@@ -48,6 +51,10 @@ class Offers {
     uint64_t turn = 0;
     int64_t since_us = 0;
   };
+  // Keep what was first offered of a launch, and count and charge it; and the reverse. Keep fails, and keeps
+  // nothing, if the user has no room.
+  absl::Status Keep(const Key& key, Waiting& waiting, const v1::LaunchOffer& offer);
+  void Drop(const Key& key, Waiting& waiting);
   // Returns the launch of an offer, which may be its first. Refuses it, and returns the end, if there are too
   // many.
   std::map<Key, Waiting>::iterator Open(const Key& key, uint32_t rank, uint32_t self,
@@ -63,12 +70,21 @@ class Offers {
   void Forget(std::map<Key, Refused>::iterator refused);
   void Refuse(uint32_t rank, const v1::LaunchOffer& offer, const absl::Status& why);
 
+  // Refuses the first offer of a launch, unless it takes the launch back, and all that come late.
+  void RefuseFirst(const Key& key, uint32_t rank, const v1::LaunchOffer& offer, const absl::Status& why,
+                   int64_t now_us);
+  // Compares an offer with the first one. Returns the launch if it was the last one that is due.
+  std::optional<LaunchSpec> Compare(std::map<Key, Waiting>::iterator waiting, uint32_t rank,
+                                    const v1::LaunchOffer& offer, int64_t now_us);
+
   const LaunchLimits limits_;
+  Work& work_;
   const Post post_;
   const NameOf name_of_;
-  uint64_t turns_ = 0;
+  uint64_t last_turn_ = 0;
   std::map<Key, Waiting> waiting_;
   std::map<Key, Refused> refused_;
+  Turns waiting_turns_, refused_turns_;
   LaunchCounts waiting_counts_, refused_counts_;
 };
 

@@ -14,8 +14,8 @@ namespace hlod::fabric {
 // Not thread-safe. What waits is charged to the clients' sessions with the executes that it is of.
 class Outbox {
  public:
-  // Adds an offer for a leader. It replaces an earlier one of the same launch that still waits: one that takes
-  // it back, or follows on its announcement, says all.
+  // Adds an offer for a leader. It replaces an earlier one of the same launch that still waits: one that
+  // takes it back, or follows on its announcement, says all.
   void Add(uint32_t rank, const v1::LaunchOffer& offer);
   // Takes the next offer for a leader. Clients take turns, and each one's lowest number is first.
   std::optional<v1::LaunchOffer> Next(uint32_t rank);

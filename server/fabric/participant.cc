@@ -14,6 +14,13 @@
 #include "server/fabric/membership.h"
 
 namespace hlod::fabric {
+namespace {
+
+bool Intersect(const std::vector<uint32_t>& devices, const std::set<uint32_t>& wanted) {
+  return std::ranges::any_of(devices, [&wanted](uint32_t device) { return wanted.contains(device); });
+}
+
+}  // namespace
 
 absl::Status Participant::CheckPrepare(uint32_t rank, const v1::PrepareLaunch& launch) const {
   if (launch.launch().leader() != rank)
@@ -39,13 +46,14 @@ absl::Status Participant::OnPrepare(uint32_t rank, uint32_t self, const v1::Prep
     return refuse(InvalidArgument("Device %d is not one of the %d devices of %s.", device, device_count_,
                                   name_of_(self)));
   }
-  const auto first = orders_.lower_bound({rank, 0}), last = orders_.lower_bound({rank + 1, 0});
-  if (static_cast<size_t>(std::distance(first, last)) >= limits_.launches_per_leader_max) {
+  if (const auto of = counts_.find(rank);
+      of != counts_.end() && of->second >= limits_.launches_per_leader_max) {
     return refuse(ResourceExhausted("%s has %d launches of %s already, which is the limit.", name_of_(self),
                                     limits_.launches_per_leader_max, name_of_(rank)));
   }
   const LaunchOrder order{prepare.ticket(), rank, prepare.launch().number()};
   orders_[{rank, order.number}] = order;
+  ++counts_[rank];
   Launch& launch = launches_[order];
   launch.prepare = prepare;
   launch.devices.assign(part->devices().begin(), part->devices().end());
@@ -79,8 +87,9 @@ void Participant::Grant(int64_t now_us) {
   for (auto next = launches_.begin(); next != launches_.end();) {
     const auto current = next++;
     auto& [order, launch] = *current;
-    if (launch.phase != Phase::kWaiting) continue;
+    if (launch.phase != Phase::kWaiting || launch.aside) continue;
     if (const LaunchOrder* const blocker = FindBlocker(order, launch, wanted, now_us); blocker != nullptr) {
+      if (launch.behind != *blocker) launch.idle_us = now_us;  // Others have gone on.
       launch.behind = *blocker;
       for (const uint32_t device : launch.devices) wanted.emplace(device, order);
       continue;
@@ -138,7 +147,13 @@ void Participant::Forget(Launches::iterator found, const absl::Status& why) {
   }
   if (launch.prepare.group() != 0)
     work_.OnOfferRefused(launch.prepare.group(), launch.prepare.sequence(), launch.prepare.launch(), why);
+  Erase(found);
+}
+
+void Participant::Erase(Launches::iterator found) {
+  const LaunchOrder order = found->first;
   orders_.erase({order.leader, order.number});
+  if (const auto of = counts_.find(order.leader); --of->second == 0) counts_.erase(of);
   launches_.erase(found);
 }
 
@@ -191,8 +206,7 @@ void Participant::OnDone(const v1::LaunchId& id, const absl::Status& status, int
     post_(id.leader(), std::move(done));
   }
   Free(found->second);
-  launches_.erase(found);
-  orders_.erase(known);
+  Erase(found);
   Grant(now_us);
 }
 
@@ -220,28 +234,74 @@ std::string Participant::DescribeBlocker(const LaunchOrder& order, int64_t now_u
                       SecondsOf(now_us - blocker.since_us), " ago");
 }
 
-void Participant::Tick(int64_t now_us) {
-  std::vector<LaunchOrder> late;
-  for (auto& [order, launch] : launches_) {
-    if (launch.phase == Phase::kTaking && now_us - launch.told_us > limits_.tell_us) {
-      // The daemon's own work on these devices ends by limits of its own.
-      launch.told_us = now_us;
-      post_(order.leader, MakeStep(launch.prepare.launch(), v1::LaunchStep::QUEUED,
-                                   Unavailable("work of its own on these devices, for %s",
-                                               SecondsOf(now_us - launch.since_us))));
-    }
-    if (launch.phase != Phase::kWaiting) continue;
-    const auto blocker = launches_.find(launch.behind);
-    // Work that runs ends by limits of its own.
-    if (blocker != launches_.end() &&
-        (blocker->second.phase == Phase::kStarted || blocker->second.phase == Phase::kTaking))
+bool Participant::TickWaiting(const LaunchOrder& order, Launch& launch, int64_t now_us) {
+  if (launch.aside) {
+    launch.aside = now_us < launch.aside_us;
+    launch.idle_us = now_us;
+    return true;
+  }
+  const auto blocker = launches_.find(launch.behind);
+  if (blocker != launches_.end()) {
+    const Launch& other = blocker->second;
+    // Work that runs ends by limits of its own, and so does what waits for it. The launches that wait are
+    // looked at in their order, so an earlier one has been.
+    if (other.phase == Phase::kStarted || other.phase == Phase::kTaking ||
+        (other.phase == Phase::kWaiting && other.idle_us == now_us))
       launch.idle_us = now_us;
-    if (now_us - launch.idle_us > limits_.prepare_wait_us) {
-      late.push_back(order);
-    } else if (now_us - launch.told_us > limits_.tell_us) {
-      launch.told_us = now_us;
-      post_(order.leader, MakeStep(launch.prepare.launch(), v1::LaunchStep::QUEUED,
-                                   Unavailable("%s", DescribeBlocker(launch.behind, now_us))));
+  }
+  if (now_us - launch.idle_us > limits_.prepare_wait_us) return false;
+  if (now_us - launch.told_us > limits_.tell_us) {
+    launch.told_us = now_us;
+    post_(order.leader, MakeStep(launch.prepare.launch(), v1::LaunchStep::QUEUED,
+                                 Unavailable("%s", DescribeBlocker(launch.behind, now_us))));
+  }
+  return true;
+}
+
+void Participant::TickTaking(const LaunchOrder& order, Launch& launch, const std::set<uint32_t>& wanted,
+                             int64_t now_us) {
+  if (now_us - launch.since_us > limits_.hold_us() && Intersect(launch.devices, wanted)) {
+    launch.aside = true;
+    launch.aside_us = now_us + limits_.tell_us;
+    return TakeBack(launch, now_us);
+  }
+  if (now_us - launch.told_us <= limits_.tell_us) return;
+  // The daemon's own work on these devices ends by limits of its own.
+  launch.told_us = now_us;
+  post_(order.leader, MakeStep(launch.prepare.launch(), v1::LaunchStep::QUEUED,
+                               Unavailable("work of its own on these devices, for %s",
+                                           SecondsOf(now_us - launch.since_us))));
+}
+
+void Participant::TickReady(const LaunchOrder& order, Launch& launch, const std::set<uint32_t>& wanted,
+                            int64_t now_us) {
+  if (now_us - launch.since_us <= limits_.hold_us() || now_us - launch.told_us <= limits_.tell_us) return;
+  if (!Intersect(launch.devices, wanted) && !work_.IsWanted(launch.prepare.launch())) return;
+  launch.told_us = now_us;
+  post_(order.leader, MakeStep(launch.prepare.launch(), v1::LaunchStep::OVERDUE));
+}
+
+void Participant::Tick(int64_t now_us) {
+  std::set<uint32_t> wanted;
+  for (const auto& [order, launch] : launches_) {
+    if (launch.phase == Phase::kWaiting) wanted.insert(launch.devices.begin(), launch.devices.end());
+  }
+  std::vector<LaunchOrder> late;
+  bool changed = false;  // Devices may be given to others.
+  for (auto& [order, launch] : launches_) {
+    switch (launch.phase) {
+      case Phase::kWaiting: {
+        const bool aside = launch.aside;
+        if (!TickWaiting(order, launch, now_us)) late.push_back(order);
+        changed = changed || aside != launch.aside;
+        break;
+      }
+      case Phase::kTaking:
+        TickTaking(order, launch, wanted, now_us);
+        changed = changed || launch.aside;
+        break;
+      case Phase::kReady: TickReady(order, launch, wanted, now_us); break;
+      case Phase::kStarted: break;
     }
   }
   for (const LaunchOrder& order : late) {
@@ -250,7 +310,7 @@ void Participant::Tick(int64_t now_us) {
                                    SecondsOf(now_us - found->second.since_us),
                                    DescribeBlocker(found->second.behind, now_us)));
   }
-  if (!late.empty()) Grant(now_us);
+  if (changed || !late.empty()) Grant(now_us);
 }
 
 }  // namespace hlod::fabric

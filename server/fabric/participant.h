@@ -53,9 +53,11 @@ class Participant {
     uint64_t attempt = 0;           // The number of the attempt to prepare it.
     bool wounded = false;           // The leader has been asked to give the devices back.
     bool orphaned = false;          // The leader is gone.
+    bool aside = false;             // It waits, and later ones may pass it until `aside_us`.
+    int64_t aside_us = 0;
     LaunchOrder behind;             // The launch that it waits for.
     int64_t told_us = 0;            // The time at which the leader last learnt for whom it waits.
-    int64_t idle_us = 0;            // The time since which it waits for a launch that has not started.
+    int64_t idle_us = 0;            // The time since which it waits for one launch, and none runs.
     int64_t since_us = 0;           // The time of its last step.
   };
   using Launches = std::map<LaunchOrder, Launch>;
@@ -74,7 +76,15 @@ class Participant {
   void Refuse(Launches::iterator launch, const absl::Status& why);
   // Forgets a launch that has not started.
   void Forget(Launches::iterator launch, const absl::Status& why);
+  void Erase(Launches::iterator launch);
   std::string DescribeBlocker(const LaunchOrder& order, int64_t now_us) const;
+  // Tells the leader of a launch that still waits, and returns false if it has waited too long.
+  bool TickWaiting(const LaunchOrder& order, Launch& launch, int64_t now_us);
+  // Tells the leader of one that waits for the daemon's own work how long it has. Others may want `wanted`:
+  // if they have waited for long, they pass it for a moment, for they may want devices that are idle.
+  void TickTaking(const LaunchOrder& order, Launch& launch, const std::set<uint32_t>& wanted, int64_t now_us);
+  // Tells the leader of one that is ready and has not started that others want what it holds.
+  void TickReady(const LaunchOrder& order, Launch& launch, const std::set<uint32_t>& wanted, int64_t now_us);
 
   const uint32_t device_count_;
   const LaunchLimits limits_;
@@ -84,6 +94,7 @@ class Participant {
   uint64_t attempts_ = 0;
   Launches launches_;
   std::map<std::pair<uint32_t, uint64_t>, LaunchOrder> orders_;  // By leader and number.
+  std::map<uint32_t, size_t> counts_;                            // The launches by leader.
   std::map<uint32_t, LaunchOrder> holders_;                      // By device.
 };
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "server/fabric/work.h"
+
 namespace hlod::fabric {
 namespace {
 
@@ -31,10 +33,14 @@ Tickets::Row& Tickets::Find(uint64_t session, const std::string& user) {
   return found->second;
 }
 
-uint64_t Tickets::Next(uint64_t session, const std::string& user, uint64_t ahead_us) {
+uint64_t Tickets::Next(uint64_t session, const std::string& user, uint64_t ahead_us, uint64_t seen) {
+  seen = std::min(seen, kTicketMax);
+  if (seen > last_) virtual_us_ = std::max(virtual_us_, last_ = seen);
   Row& row = Find(session, user);
   row.start_us = std::max(virtual_us_, row.finish_us);
-  return row.start_us + std::min(ahead_us, kDebtMaxUs) + 1;
+  const uint64_t ticket = row.start_us + std::min(ahead_us, kDebtMaxUs) + 1;
+  last_ = std::max(last_, ticket);
+  return ticket;
 }
 
 void Tickets::Charge(uint64_t session, const std::string& user, uint64_t used_us) {

@@ -29,7 +29,9 @@ ErrorDetails Clipped(ErrorDetails error) {
 
 void LaunchCounts::Add(uint64_t group, const std::string& user) {
   ++clients_[group];
-  ++users_[user];
+  size_t& count = users_[user];
+  by_count_.erase({count, user});
+  by_count_.emplace(++count, user);
   ++all_;
 }
 
@@ -37,7 +39,12 @@ void LaunchCounts::Remove(uint64_t group, const std::string& user) {
   const auto client = clients_.find(group);
   if (--client->second == 0) clients_.erase(client);
   const auto owner = users_.find(user);
-  if (--owner->second == 0) users_.erase(owner);
+  by_count_.erase({owner->second, user});
+  if (--owner->second == 0) {
+    users_.erase(owner);
+  } else {
+    by_count_.emplace(owner->second, user);
+  }
   --all_;
 }
 
@@ -49,12 +56,6 @@ size_t LaunchCounts::OfClient(uint64_t group) const {
 size_t LaunchCounts::OfUser(const std::string& user) const {
   const auto found = users_.find(user);
   return found == users_.end() ? 0 : found->second;
-}
-
-const std::string& LaunchCounts::Largest() const {
-  static const std::string* const none = new std::string();
-  const auto most = std::ranges::max_element(users_, {}, [](const auto& row) { return row.second; });
-  return most == users_.end() ? *none : most->first;
 }
 
 v1::Error ErrorFor(const absl::Status& error) { return rpc::ToProto(Clipped(ErrorOf(error))); }
@@ -79,6 +80,11 @@ std::string Describe(const v1::LaunchId& launch, const NameOf& name_of) {
 
 std::string SecondsOf(int64_t us) { return absl::StrFormat("%.1f s", static_cast<double>(us) / 1e6); }
 
+absl::Status CheckUser(const std::string& user) {
+  if (user.size() <= kNameMax) return absl::OkStatus();
+  return InvalidArgument("The name of a user has %d bytes; the limit is %d.", user.size(), kNameMax);
+}
+
 bool SameParts(const google::protobuf::RepeatedPtrField<v1::LaunchPart>& a,
                const google::protobuf::RepeatedPtrField<v1::LaunchPart>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& first, const auto& second) {
@@ -96,9 +102,15 @@ absl::Status CheckParts(const std::string& digest,
   for (int i = 0; i < parts.size(); ++i) {
     if (i > 0 && parts[i].rank() <= parts[i - 1].rank())
       return InvalidArgument("The parts of a launch are not in the order of ranks.");
+    // Before they are copied.
+    if (parts[i].devices_size() > kDevicesMax ||
+        (parts[i].participants_size() != 0 && parts[i].participants_size() != parts[i].devices_size())) {
+      return InvalidArgument("A launch names %d devices and %d participants of rank %d; the limit is %d.",
+                             parts[i].devices_size(), parts[i].participants_size(), parts[i].rank(),
+                             kDevicesMax);
+    }
     const std::set<uint32_t> devices(parts[i].devices().begin(), parts[i].devices().end());
-    if (devices.empty() || static_cast<int>(devices.size()) != parts[i].devices_size() ||
-        parts[i].devices_size() > kDevicesMax) {
+    if (devices.empty() || static_cast<int>(devices.size()) != parts[i].devices_size()) {
       return InvalidArgument(
           "A launch names %d devices of rank %d, %d of them different; it needs from 1 to %d.",
           parts[i].devices_size(), parts[i].rank(), devices.size(), kDevicesMax);

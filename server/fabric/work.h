@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -20,6 +22,9 @@ class Work {
   // Begins to take what this daemon's part needs. Group::OnPrepared must be called with the number of this
   // attempt when it has all of it, or an error, which refuses the launch everywhere; not after Release.
   virtual void Prepare(const v1::PrepareLaunch& launch, uint64_t attempt) = 0;
+  // Returns true if other clients' work, which the machine does not know, waits for devices that the launch
+  // holds here.
+  virtual bool IsWanted(const v1::LaunchId&) { return false; }
   // Ends the attempt and gives back what it took: nothing has happened. The launch may be prepared again.
   virtual void Release(const v1::LaunchId& launch, const absl::Status& why) = 0;
   // Starts the part. Group::OnDone must be called when it has ended.
@@ -33,7 +38,14 @@ class Work {
   // a number if the leader refused the offer before.
   virtual void OnOfferRefused(uint64_t group, uint64_t sequence, const v1::LaunchId& launch,
                               const absl::Status& why) = 0;
+  // Charges to a user the memory of an offer that waits here, at its leader, for those of other daemons,
+  // until Discharge. An error: the user has no room.
+  virtual absl::Status Charge(const std::string&, int64_t) { return absl::OkStatus(); }
+  virtual void Discharge(const std::string&, int64_t) {}
 };
+
+// The latest ticket that is believed when another daemon states it.
+inline constexpr uint64_t kTicketMax = uint64_t{1} << 62;
 
 // Sends to a member, which may be this daemon itself.
 using Post = std::function<void(uint32_t rank, v1::PeerMessage message)>;
@@ -41,7 +53,7 @@ using Post = std::function<void(uint32_t rank, v1::PeerMessage message)>;
 using NameOf = std::function<std::string(uint32_t rank)>;
 
 struct LaunchLimits {
-  // The time that a launch waits for a daemon that does not answer, or behind launches that do not start.
+  // The time that a launch waits for a daemon that does not answer, or behind one that does not start.
   int64_t prepare_wait_us = 30'000'000;
   // The launches of one leader that a daemon queues. A leader begins no more of its own.
   size_t launches_per_leader_max = 1024;
@@ -59,6 +71,8 @@ struct LaunchLimits {
   uint64_t launches_before = 0;
   // The time after which a launch that waits tells its leader for whom.
   int64_t tell_us = 1'000'000;
+  // The time for which a launch may hold devices here while it waits for another daemon, if others want them.
+  int64_t hold_us() const { return prepare_wait_us / 2; }
 };
 
 // A launch to begin.
@@ -78,11 +92,12 @@ class LaunchCounts {
   size_t OfUser(const std::string& user) const;
   size_t all() const { return all_; }
   // Returns the user who has the most; empty if there is none.
-  const std::string& Largest() const;
+  std::string Largest() const { return by_count_.empty() ? "" : by_count_.rbegin()->second; }
 
  private:
   std::map<uint64_t, size_t> clients_;
   std::map<std::string, size_t> users_;
+  std::set<std::pair<size_t, std::string>> by_count_;  // The same users.
   size_t all_ = 0;
 };
 
@@ -99,6 +114,8 @@ std::string Describe(const v1::LaunchId& launch, const NameOf& name_of);
 // Returns "3.0 s".
 std::string SecondsOf(int64_t us);
 
+// INVALID_ARGUMENT for a name that is longer than a daemon's may be: other daemons state it.
+absl::Status CheckUser(const std::string& user);
 bool SameParts(const google::protobuf::RepeatedPtrField<v1::LaunchPart>& a,
                const google::protobuf::RepeatedPtrField<v1::LaunchPart>& b);
 // INVALID_ARGUMENT unless the digest is one and the parts are of different daemons, in order, with devices.

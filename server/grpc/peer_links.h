@@ -84,6 +84,7 @@ class PeerLinks : public fabric::Wire, public fabric::Work, public MachineUser {
   // fabric::Work. Launches without work (TryLaunches) are ready and done at once; `parts_` has the others.
   void Prepare(const v1::PrepareLaunch& launch, uint64_t attempt) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
   void Release(const v1::LaunchId& launch, const absl::Status& why) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
+  bool IsWanted(const v1::LaunchId& launch) override { return parts_->IsWanted(launch); }
   void Start(const v1::LaunchId& launch) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
   void Cancel(const v1::LaunchId& launch, const absl::Status& why) override { parts_->Cancel(launch, why); }
   void OnOver(uint64_t number, bool started,
@@ -92,6 +93,8 @@ class PeerLinks : public fabric::Wire, public fabric::Work, public MachineUser {
                       const absl::Status& why) override {
     parts_->OnOfferRefused(group, sequence, launch, why);
   }
+  absl::Status Charge(const std::string& user, int64_t bytes) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
+  void Discharge(const std::string& user, int64_t bytes) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
   // MachineUser.
   void Use(absl::FunctionRef<void(fabric::Group&, int64_t now_us)> f) override;
 
@@ -110,6 +113,7 @@ class PeerLinks : public fabric::Wire, public fabric::Work, public MachineUser {
   const ClusterOptions options_;
   const PeerCredentials credentials_;
   const PassKey pass_key_;
+  device::SideMemory& side_memory_;
   grpc::CompletionQueue queue_;  // Drives the links that this daemon makes.
   Mutex mu_;
   CondVar over_changed_;
@@ -123,6 +127,9 @@ class PeerLinks : public fabric::Wire, public fabric::Work, public MachineUser {
   std::map<std::pair<uint32_t, uint64_t>, uint64_t> trials_ ABSL_GUARDED_BY(mu_);
   std::deque<std::pair<v1::LaunchId, uint64_t>> prepared_ ABSL_GUARDED_BY(mu_);
   std::deque<v1::LaunchId> started_ ABSL_GUARDED_BY(mu_);
+  // The users of offers that wait here. These shares are not those of this daemon's own users: the names are
+  // other daemons'.
+  std::map<std::string, std::shared_ptr<device::MemoryShare>> shares_ ABSL_GUARDED_BY(mu_);
   std::map<uint64_t, absl::Status> over_ ABSL_GUARDED_BY(mu_);
   bool trying_ ABSL_GUARDED_BY(mu_) = false;
   // The changes of the list (Membership::changes) and the members that the log has named.

@@ -4,6 +4,7 @@
 // parts, the cluster asks each to prepare: the participants of this daemon take their devices and their
 // memory like those of any execute of several participants, and report instead of starting. Then either all
 // daemons start, or this part is released, as if nothing had happened, and may be asked again.
+#include <algorithm>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
@@ -73,7 +74,11 @@ bool Executions::AwaitLaunch(Participants& participants) {
 
 LaunchedExecute::LaunchedExecute(const std::shared_ptr<Executions>& executions,
                                  const std::shared_ptr<Execution>& execution)
-    : request_(execution->request.launch), executions_(executions), execution_(execution) {}
+    : request_(execution->request.launch),
+      devices_(executions->state_.devices),
+      session_(executions->state_.session),
+      executions_(executions),
+      execution_(execution) {}
 
 std::shared_ptr<Executions::Participants> LaunchedExecute::Attempt() {
   MutexLock lock(&mu_);
@@ -165,6 +170,12 @@ void LaunchedExecute::Start(std::shared_ptr<Carrier> carrier, Report done) {
   const absl::Status why = MakeError(ErrorKind::kCancelled, "The command was cancelled.");
   Refuse(why);
   done(why);
+}
+
+bool LaunchedExecute::IsWanted() const {
+  return std::ranges::any_of(request_->own, [this](size_t i) {
+    return devices_.device(request_->devices[i]).queue.OthersWait(session_);
+  });
 }
 
 void LaunchedExecute::Cancel(const absl::Status& why) {

@@ -80,6 +80,11 @@ class FairQueue {
   void Discard(uint64_t session);
   // Drops the jobs that have not started and waits for running ones. Jobs submitted later are dropped.
   void Stop();
+  // See FairSchedule::OthersWait.
+  bool OthersWait(uint64_t session) const {
+    MutexLock lock(&mu_);
+    return schedule_.OthersWait(session);
+  }
   // The number of jobs that wait or run.
   int64_t length() const;
   // See FairSchedule::ListRunning.

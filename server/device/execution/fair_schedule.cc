@@ -12,6 +12,11 @@ std::vector<FairSchedule::RunningJob> FairSchedule::ListRunning(int64_t now_us) 
   return list;
 }
 
+bool FairSchedule::OthersWait(uint64_t session) const {
+  return std::ranges::any_of(
+      sessions_, [session](const auto& row) { return row.first != session && !row.second.waiting.empty(); });
+}
+
 bool FairSchedule::IsRunning(uint64_t session) const {
   return std::any_of(running_.begin(), running_.end(),
                      [session](const Running& running) { return running.session == session; });

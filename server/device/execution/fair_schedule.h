@@ -78,6 +78,8 @@ class FairSchedule {
   std::list<Waiting> DiscardAll();
 
   int64_t waiting() const { return waiting_; }
+  // Returns true if jobs of other sessions wait.
+  bool OthersWait(uint64_t session) const;
   // The running jobs, oldest first, each with its session and the time it has run.
   struct RunningJob {
     uint64_t session = 0;

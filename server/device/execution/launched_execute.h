@@ -20,6 +20,7 @@ class LaunchedExecute final : public LaunchPart, public std::enable_shared_from_
   void Prepare(Report prepared) override;
   void Release() override;
   void Start(std::shared_ptr<Carrier> carrier, Report done) override;
+  bool IsWanted() const override;
   void Cancel(const absl::Status& why) override;
   void Refuse(const absl::Status& why) override;
 
@@ -38,6 +39,8 @@ class LaunchedExecute final : public LaunchPart, public std::enable_shared_from_
   std::shared_ptr<Executions::Participants> Attempt();
 
   const std::shared_ptr<const LaunchRequest> request_;
+  Devices& devices_;
+  const uint64_t session_;
   // The session and its executes may end at any time.
   const std::weak_ptr<Executions> executions_;
   const std::weak_ptr<Execution> execution_;

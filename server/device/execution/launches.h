@@ -46,6 +46,9 @@ class LaunchPart {
   virtual void Release() = 0;
   // Runs the part, which is prepared; by `carrier` it meets the others. `done` is called when it has ended.
   virtual void Start(std::shared_ptr<Carrier> carrier, Report done) = 0;
+  // Returns true if work of other sessions waits for a device that Prepare has taken. May be called with a
+  // lock held, at any time.
+  virtual bool IsWanted() const = 0;
   // Makes a started part end soon, with an error.
   virtual void Cancel(const absl::Status& why) = 0;
   // The launch is refused. The execute fails, and its arguments are as before.

@@ -317,6 +317,12 @@ void LaunchParts::Release(const v1::LaunchId& launch, const absl::Status&) {
   });
 }
 
+bool LaunchParts::IsWanted(const v1::LaunchId& launch) {
+  MutexLock lock(&mu_);
+  const Entry* const entry = Find(launch);
+  return entry != nullptr && entry->part->IsWanted();
+}
+
 void LaunchParts::Start(const v1::LaunchId& launch) {
   MutexLock lock(&mu_);
   Entry* const entry = Find(launch);

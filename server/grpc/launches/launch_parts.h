@@ -55,6 +55,7 @@ class LaunchParts : public device::Launches, public fabric::Work {
 
   void Prepare(const v1::PrepareLaunch& launch, uint64_t attempt) override;
   void Release(const v1::LaunchId& launch, const absl::Status& why) override;
+  bool IsWanted(const v1::LaunchId& launch) override;
   void Start(const v1::LaunchId& launch) override;
   void Cancel(const v1::LaunchId& launch, const absl::Status& why) override;
   void OnOver(uint64_t, bool, const absl::Status&) override {}

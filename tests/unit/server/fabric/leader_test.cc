@@ -58,6 +58,103 @@ TEST(Leader, ClientsOfAUserTakeTurnsWhateverTheirNumbers) {
   EXPECT_EQ(of_greedy, (std::vector<uint64_t>{1, 2, 3, 1, 2, 3, 1, 2, 3}));
 }
 
+// A leader whose launches have one part each on ranks 0 and 1, on `devices` devices there.
+class Charged : public ::testing::Test {
+ protected:
+  uint64_t Begin(uint32_t devices, int64_t now_us) {
+    LaunchSpec spec = SpecOf(1, ++sequence_, "a");
+    v1::LaunchPart& part = *spec.prepare.add_parts();
+    part.set_rank(1);
+    for (uint32_t device = 0; device < devices; ++device) part.add_devices(device);
+    const uint64_t number = leader.Take(spec, 0, now_us);
+    leader.BeginNext(/*coordinator=*/true, now_us);
+    v1::Ticket ticket;
+    ticket.set_number(number);
+    ticket.set_ticket(number);
+    leader.OnTicket(ticket, now_us);
+    return number;
+  }
+  absl::Status Step(uint64_t number, uint32_t rank, v1::LaunchStep::Kind kind, int64_t now_us,
+                    uint64_t used_us = 0) {
+    v1::LaunchId id;
+    id.set_number(number);
+    v1::LaunchStep step = MakeStep(id, kind).step();
+    step.set_used_us(used_us);
+    return leader.OnStep(rank, step, now_us);
+  }
+  // Returns what the coordinator learns that the client has used.
+  uint64_t Told(int64_t now_us) {
+    sent.clear();
+    leader.Tick(/*coordinator=*/true, now_us);
+    uint64_t used_us = 0;
+    for (const v1::PeerMessage& message : sent) used_us += message.ticket_request().used_us();
+    return used_us;
+  }
+  NoWork work;
+  std::vector<v1::PeerMessage> sent;
+  Leader leader{LaunchLimits{}, work,
+                [this](uint32_t, const v1::PeerMessage& message) { sent.push_back(message); },
+                [](uint32_t rank) { return "n" + std::to_string(rank); }};
+
+ private:
+  uint64_t sequence_ = 0;
+};
+
+TEST_F(Charged, ALaunchCostsAMillisecondAtLeast) {
+  const uint64_t launch = Begin(1, 0);
+  for (const auto kind : {v1::LaunchStep::READY, v1::LaunchStep::DONE}) {
+    for (const uint32_t rank : {0u, 1u}) EXPECT_TRUE(Step(launch, rank, kind, 10, /*used_us=*/1).ok());
+  }
+  EXPECT_EQ(Told(20), 1'000u);
+}
+
+// Four devices for five seconds, and one for as long.
+TEST_F(Charged, NoDaemonSaysMoreThanThereWasSinceTheStart) {
+  const uint64_t launch = Begin(4, 0);
+  for (const uint32_t rank : {0u, 1u}) EXPECT_TRUE(Step(launch, rank, v1::LaunchStep::READY, 0).ok());
+  for (const uint32_t rank : {0u, 1u})
+    EXPECT_TRUE(Step(launch, rank, v1::LaunchStep::DONE, 5'000'000, UINT64_MAX / 2).ok());
+  EXPECT_EQ(Told(5'000'001), 5 * 5'000'001u);
+}
+
+TEST_F(Charged, WhatALaunchHeldInVainIsUsed) {
+  const uint64_t launch = Begin(4, 0);
+  EXPECT_TRUE(Step(launch, 1, v1::LaunchStep::READY, 1'000'000).ok());
+  EXPECT_TRUE(Step(launch, 0, v1::LaunchStep::OVERDUE, 11'000'000).ok());
+  EXPECT_EQ(leader.size(), 1u) << "rank 0 is not ready";
+  EXPECT_TRUE(Step(launch, 1, v1::LaunchStep::OVERDUE, 11'000'000).ok());
+  EXPECT_EQ(leader.size(), 0u);
+  EXPECT_EQ(Told(11'000'000), 4 * 10'000'001u);
+}
+
+// A launch that has started is not ended.
+TEST_F(Charged, OverdueComesTooLateForALaunchThatHasStarted) {
+  const uint64_t launch = Begin(1, 0);
+  for (const uint32_t rank : {0u, 1u}) EXPECT_TRUE(Step(launch, rank, v1::LaunchStep::READY, 0).ok());
+  EXPECT_TRUE(Step(launch, 1, v1::LaunchStep::OVERDUE, 1).ok());
+  EXPECT_EQ(leader.size(), 1u);
+}
+
+// A client that begins launches and takes them back asks for no more tickets than there may be launches.
+TEST_F(Charged, TicketsThatHaveNotComeAreBounded) {
+  size_t asked = 0;
+  for (int i = 0; i < 5000; ++i) {
+    sent.clear();
+    const uint64_t number = leader.Take(SpecOf(1, static_cast<uint64_t>(i) + 100, "a"), 0, i);
+    leader.BeginNext(/*coordinator=*/true, i);
+    for (const v1::PeerMessage& message : sent) asked += message.has_ticket_request() ? 1 : 0;
+    leader.Cancel(number, absl::CancelledError("It was cancelled."));
+  }
+  EXPECT_EQ(asked, LaunchLimits().launches_per_leader_max);
+  // Without the coordinator it begins what waits.
+  leader.Take(SpecOf(1, 9999, "a"), 0, 6000);
+  leader.Tick(/*coordinator=*/false, 6000);
+  sent.clear();
+  leader.BeginNext(/*coordinator=*/false, 6000);
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_TRUE(sent[0].has_prepare());
+}
+
 // Programs choose names of any length, and errors state them.
 TEST(Messages, ErrorsOfAnyLengthFit) {
   ErrorDetails error{.kind = ErrorKind::kFailed, .shape = std::string(2 << 20, 's')};

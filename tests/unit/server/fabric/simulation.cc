@@ -42,8 +42,28 @@ struct Simulation::Daemon : public Wire, public Work {
       });
     };
     const auto most = static_cast<uint64_t>(simulation.options_.take_us);
-    simulation.At(simulation.now_us_ + (most == 0 ? 0 : static_cast<int64_t>(simulation.random_() % most)),
-                  end);
+    int64_t at_us = simulation.now_us_ + (most == 0 ? 0 : static_cast<int64_t>(simulation.random_() % most));
+    for (const v1::LaunchPart& part : launch.parts()) {
+      if (part.rank() != rank) continue;
+      for (const uint32_t device : part.devices()) {
+        const auto found = simulation.occupied_.find({rank, device});
+        if (found != simulation.occupied_.end()) at_us = std::max(at_us, found->second);
+      }
+    }
+    simulation.At(at_us, end);
+  }
+  absl::Status Charge(const std::string& user, int64_t bytes) override {
+    int64_t& sum = charged[user];
+    if (sum + bytes > simulation.options_.offer_bytes_max)
+      return ResourceExhausted("%s has no room for offers.", user);
+    sum += bytes;
+    return absl::OkStatus();
+  }
+  void Discharge(const std::string& user, int64_t bytes) override {
+    const auto found = charged.find(user);
+    if (found == charged.end() || (found->second -= bytes) < 0)
+      return simulation.Violation("memory is given back that was not charged");
+    if (found->second == 0) charged.erase(found);
   }
   void Release(const v1::LaunchId& launch, const absl::Status&) override {
     if (prepared.erase(Id(launch)) == 0) simulation.Violation("a launch is released that is not prepared");
@@ -87,6 +107,7 @@ struct Simulation::Daemon : public Wire, public Work {
   std::map<uint64_t, uint64_t> prepared;  // By launch, the attempt.
   std::set<uint64_t> started;
   std::set<std::pair<uint64_t, uint64_t>> offered;
+  std::map<std::string, int64_t> charged;  // By user.
 };
 
 void Simulation::Daemon::Start(const v1::LaunchId& launch) {
@@ -159,6 +180,7 @@ void Simulation::Begin(uint32_t rank) {
   daemon.prepared.clear();
   daemon.started.clear();
   daemon.offered.clear();
+  daemon.charged.clear();
   MembershipOptions options;
   options.cluster = "simulated";
   options.version = "hlod";
@@ -411,7 +433,8 @@ void Simulation::CheckDevices(uint32_t rank) {
     }
   }
   for (const auto& [order, launch] : launches) {
-    if (launch.phase != Participant::Phase::kWaiting) continue;
+    // One that later ones pass for a moment takes its place again.
+    if (launch.phase != Participant::Phase::kWaiting || launch.aside) continue;
     for (const uint32_t device : launch.devices) {
       const auto holder = holders.find(device);
       if (holder == holders.end() || holder->second->first < order) continue;
@@ -446,6 +469,8 @@ void Simulation::CheckQuiet() {
     if (!group(rank).participant().launches().empty())
       Violation(absl::StrCat("daemon ", rank, " still holds a launch"));
     if (!daemons_[rank]->prepared.empty()) Violation(absl::StrCat("daemon ", rank, " still holds memory"));
+    if (group(rank).offers().size() == 0 && !daemons_[rank]->charged.empty())
+      Violation(absl::StrCat("daemon ", rank, " charges offers that it does not have"));
     if (!daemons_[rank]->offered.empty())
       Violation(absl::StrCat("daemon ", rank, " still waits for an offer"));
   }

@@ -27,6 +27,7 @@ struct SimulationOptions {
   int64_t run_us = 1'000;             // The mean time of a launch's part.
   double refusals = 0, failures = 0;  // The shares of prepares and of parts that fail.
   int64_t silence_us = 2'000'000;
+  int64_t offer_bytes_max = INT64_MAX;  // The memory of a user's offers that wait at a leader.
   LaunchLimits limits{.prepare_wait_us = 5'000'000};
 };
 
@@ -52,6 +53,8 @@ class Simulation {
   // SIGSTOP and SIGCONT.
   void Stop(uint32_t rank);
   void Continue(uint32_t rank);
+  // A daemon's own work has a device until a time: launches that want it take no less to prepare.
+  void Occupy(uint32_t rank, uint32_t device, int64_t until_us) { occupied_[{rank, device}] = until_us; }
   // Messages from `from` to `to` are lost from now on, or arrive again; links do not end.
   void Cut(uint32_t from, uint32_t to, bool cut);
   // True when each daemon that lives knows the same members, and has links with all of them.
@@ -134,6 +137,7 @@ class Simulation {
   std::vector<std::unique_ptr<Daemon>> daemons_;
   std::map<LinkId, Link> links_;
   std::set<std::pair<uint32_t, uint32_t>> cuts_;
+  std::map<std::pair<uint32_t, uint32_t>, int64_t> occupied_;
   std::map<Key, Record> records_;
   Counts counts_;
   std::vector<std::string> reasons_, violations_;

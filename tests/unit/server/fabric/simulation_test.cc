@@ -487,6 +487,110 @@ TEST(Simulation, AnOfferThatIsTakenBackRefusesTheOthers) {
   ExpectNoViolations(simulation);
 }
 
+// The memory of an offer at its leader is its user's until it is over.
+TEST(Simulation, OffersThatWaitAreChargedToTheirUser) {
+  SimulationOptions options;
+  options.offer_bytes_max = 20'000;
+  Simulation simulation(options);
+  BecomeComplete(simulation);
+  for (uint64_t sequence = 1; sequence <= 100; ++sequence)
+    ASSERT_TRUE(simulation.Offer(1, OfferOfTwo(9, sequence, "a")));
+  simulation.Run(simulation.now() + 50'000);
+  const int64_t refused = simulation.counts().offers_refused;
+  EXPECT_GT(refused, 80);
+  EXPECT_LT(refused, 100);
+  EXPECT_TRUE(HasReason(simulation, "a has no room for offers.")) << simulation.reasons()[0];
+  ExpectRuns(simulation, 10, 1, "b");
+  for (uint64_t sequence = 1; sequence <= 100; ++sequence)
+    ASSERT_TRUE(simulation.Offer(0, OfferOfTwo(9, sequence, "a")));
+  TimeUntil(simulation, [&] { return simulation.open() == 0; });
+  EXPECT_EQ(simulation.counts().succeeded, 1 + 100 - refused);
+  EXPECT_EQ(simulation.counts().offers_refused, 2 * refused) << "the other parts get the same reason";
+  simulation.CheckQuiet();
+  ExpectNoViolations(simulation);
+}
+
+// The first launch holds a device of n1 and waits for n2, whose own work takes a minute.
+TEST(Simulation, ALaunchThatHoldsDevicesInVainIsEndedAndNotItsNeighbours) {
+  SimulationOptions options;
+  options.limits.prepare_wait_us = 2'000'000;
+  options.limits.tell_us = 100'000;
+  Simulation simulation(options);
+  BecomeComplete(simulation);
+  simulation.Occupy(2, 0, simulation.now() + 60'000'000);
+  ASSERT_TRUE(simulation.Launch(0, {{1, {0}}, {2, {0}}}));
+  simulation.Run(simulation.now() + 10'000);
+  ASSERT_TRUE(simulation.Launch(1, {{0, {0}}, {1, {0}}}));
+  TimeUntil(simulation, [&] { return simulation.counts().succeeded + simulation.counts().refused == 2; });
+  EXPECT_EQ(simulation.counts().succeeded, 1);
+  EXPECT_TRUE(HasReason(simulation, "held devices of n1 (rank 1) for 1.")) << simulation.reasons()[0];
+  EXPECT_TRUE(HasReason(simulation, "while it waited for n2 (rank 2)")) << simulation.reasons()[0];
+  // One that holds nothing that others want waits for as long as the work takes.
+  ASSERT_TRUE(simulation.Launch(0, {{1, {0}}, {2, {0}}}));
+  simulation.Run(simulation.now() + 70'000'000);
+  EXPECT_EQ(simulation.counts().succeeded, 2);
+  simulation.CheckQuiet();
+  ExpectNoViolations(simulation);
+}
+
+// It wants two devices of n1, of which the daemon's own work has one for a minute.
+TEST(Simulation, ALaunchThatWaitsForADaemonsOwnWorkLetsOthersPass) {
+  SimulationOptions options;
+  options.limits.prepare_wait_us = 2'000'000;
+  Simulation simulation(options);
+  BecomeComplete(simulation);
+  simulation.Occupy(1, 0, simulation.now() + 60'000'000);
+  ASSERT_TRUE(simulation.Launch(0, {{1, {0, 1}}}));
+  simulation.Run(simulation.now() + 10'000);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(simulation.Launch(0, {{0, {1}}, {1, {1}}}));
+  EXPECT_LT(TimeUntil(simulation, [&] { return simulation.counts().succeeded == 3; }), 10'000'000);
+  simulation.Run(simulation.now() + 70'000'000);
+  EXPECT_EQ(simulation.counts().succeeded, 4);
+  simulation.CheckQuiet();
+  ExpectNoViolations(simulation);
+}
+
+// The second waits for the first, which runs for long, and the third for the second.
+TEST(Simulation, WhatWaitsForWorkThatRunsIsNotRefused) {
+  SimulationOptions options;
+  options.run_us = 20'000'000;
+  options.limits.prepare_wait_us = 1'000'000;
+  Simulation simulation(options);
+  BecomeComplete(simulation);
+  for (const std::set<uint32_t>& devices : {std::set<uint32_t>{0}, {0, 1}, {1}}) {
+    ASSERT_TRUE(simulation.Launch(0, {{0, devices}}));
+    simulation.Run(simulation.now() + 10'000);
+  }
+  simulation.Run(simulation.now() + 300'000'000, [&] { return simulation.open() == 0; });
+  EXPECT_EQ(simulation.counts().succeeded, 3)
+      << (simulation.reasons().empty() ? "" : simulation.reasons()[0]);
+  ExpectNoViolations(simulation);
+}
+
+// A new coordinator knows nothing of what clients have used, but its tickets are later than all before.
+TEST(Simulation, ACoordinatorThatRestartsRepeatsNoTicket) {
+  SimulationOptions options;
+  options.run_us = 1'000'000;
+  Simulation simulation(options);
+  BecomeComplete(simulation);
+  const auto ticket = [&] {
+    EXPECT_TRUE(simulation.Launch(1, {{1, {0}}, {2, {0}}}));
+    TimeUntil(simulation, [&] { return !simulation.group(2).participant().launches().empty(); });
+    const uint64_t given = simulation.group(2).participant().launches().begin()->first.ticket;
+    TimeUntil(simulation, [&] { return simulation.open() == 0; });
+    return given;
+  };
+  for (int i = 0; i < 5; ++i) ticket();
+  const uint64_t before = ticket();
+  EXPECT_GT(before, 1'000'000u);
+  simulation.Kill(0);
+  simulation.Run(simulation.now() + 10'000);
+  simulation.Restart(0);
+  BecomeComplete(simulation);
+  EXPECT_GT(ticket(), before);
+  ExpectNoViolations(simulation);
+}
+
 // A launch that is still taking its devices gives them to an earlier one without asking its leader.
 TEST(Simulation, AnEarlierLaunchTakesTheDevicesOfOneThatIsNotReady) {
   SimulationOptions options;

@@ -51,11 +51,37 @@ TEST(Tickets, ADebtIsLimited) {
   Tickets tickets;
   for (int i = 0; i < 3; ++i) {
     tickets.Next(1, "a", 0);
-    tickets.Charge(1, "a", 3600 * kSecond);
+    tickets.Charge(1, "a", 2 * Tickets::kDebtMaxUs);
   }
   // The third launch began two debts after the first.
-  EXPECT_EQ(tickets.Next(1, "a", 3600 * kSecond), 4 * Tickets::kDebtMaxUs + 1);
+  EXPECT_EQ(tickets.Next(1, "a", 2 * Tickets::kDebtMaxUs), 4 * Tickets::kDebtMaxUs + 1);
   EXPECT_EQ(tickets.Next(2, "b", 0), 2 * Tickets::kDebtMaxUs + 1);
+}
+
+// A launch of ten minutes on eight devices.
+TEST(Tickets, ALongLaunchCountsInFull) {
+  Tickets tickets;
+  tickets.Next(1, "a", 0);
+  tickets.Charge(1, "a", 8 * 600 * kSecond);
+  EXPECT_EQ(tickets.Next(1, "a", 0), 4800 * kSecond + 1);
+  for (uint64_t used = 0; used < 4800; used += 600) {
+    EXPECT_EQ(tickets.Next(2, "b", 0), used * kSecond + 1) << "before it";
+    tickets.Charge(2, "b", 600 * kSecond);
+  }
+  EXPECT_EQ(tickets.Next(2, "b", 0), 4800 * kSecond + 1);
+}
+
+TEST(Tickets, AfterARestartAllAreLaterThanThoseThatWereGiven) {
+  Tickets tickets;
+  EXPECT_EQ(tickets.Next(1, "a", 0, /*seen=*/7 * kSecond), 7 * kSecond + 1);
+  EXPECT_EQ(tickets.Next(2, "b", 0, /*seen=*/0), 7 * kSecond + 1);
+  // The seen tickets that this one has given change nothing: b does not lose its place before a.
+  tickets.Charge(1, "a", 5 * kSecond);
+  EXPECT_EQ(tickets.Next(1, "a", 0, 7 * kSecond + 1), 12 * kSecond + 1);
+  EXPECT_EQ(tickets.Next(2, "b", 0, 12 * kSecond + 1), 7 * kSecond + 1);
+  // Numbers that nobody can have been given do not make the following ones wrap.
+  const uint64_t last = tickets.Next(3, "c", 0, UINT64_MAX);
+  EXPECT_GT(tickets.Next(3, "c", 5, UINT64_MAX), last);
 }
 
 TEST(Tickets, ManySessionsAreForgotten) {

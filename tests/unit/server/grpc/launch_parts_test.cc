@@ -57,6 +57,7 @@ struct Part : device::LaunchPart {
     if (on_prepare != nullptr) on_prepare();
   }
   void Release() override { ++released; }
+  bool IsWanted() const override { return false; }
   void Start(std::shared_ptr<Carrier>, Report) override { ++started; }
   void Cancel(const absl::Status&) override { ++cancelled; }
   void Refuse(const absl::Status&) override { ++refused; }
