@@ -1,6 +1,7 @@
 // Carries out what the group machine wants of the executes.
 #include "server/grpc/launches/launch_parts.h"
 
+#include <pthread.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -31,23 +32,15 @@ bool Same(const v1::LaunchId& a, const v1::LaunchId& b) {
   return a.leader() == b.leader() && a.number() == b.number();
 }
 
-// Calls a function again until it finds the memory that it needs.
-void Insist(absl::FunctionRef<void()> f) {
-  for (;;) {
-    try {
-      return f();
-    } catch (const std::exception& e) {
-      spdlog::error("A step of a launch is tried again: {}", e.what());
-      absl::SleepFor(absl::Milliseconds(10));
-    }
-  }
-}
-
 }  // namespace
 
 LaunchParts::LaunchParts(MachineUser& machine, PeerCredentials credentials,
                          std::shared_ptr<device::MemoryShare> early)
-    : machine_(&machine), carriers_(std::move(credentials), std::move(early)) {}
+    : machine_(&machine),
+      carriers_(std::move(credentials), std::move(early)),
+      thread_([this] { RunRest(); }) {
+  pthread_setname_np(thread_.native_handle(), "launches");
+}
 
 LaunchParts::~LaunchParts() { Stop(); }
 
@@ -62,12 +55,9 @@ void LaunchParts::Stop() {
     if (std::exchange(stopping_, true)) return;
     entries = std::exchange(entries_, {});
     keys_.clear();
+    changed_.SignalAll();
   }
-  RunJobs();
-  {
-    MutexLock lock(&mu_);
-    while (running_ || !jobs_.empty()) changed_.Wait(&mu_);
-  }
+  thread_.join();  // It runs the jobs that are left.
   const device::FairQueue::NoneHere no_programs;
   carriers_.Stop(DaemonIsEnding());
   for (const auto& [key, entry] : entries) {
@@ -85,28 +75,86 @@ bool LaunchParts::Stopping() {
   return stopping_;
 }
 
+bool LaunchParts::RunJob() {
+  std::function<void()> job;
+  {
+    MutexLock lock(&mu_);
+    if (running_ || jobs_.empty()) return false;
+    running_ = true;
+    job = std::move(jobs_.front());
+    jobs_.pop_front();
+  }
+  bool done = true;
+  try {
+    job();
+    job = nullptr;                     // Without the lock: it may be the last that refers to a session.
+  } catch (const std::exception& e) {  // For example bad_alloc.
+    spdlog::error("A step of a launch is tried again: {}", e.what());
+    done = false;
+  }
+  MutexLock lock(&mu_);
+  if (done) {
+    running_ = false;
+  } else {  // The jobs are run in their order, so the others wait for it.
+    failed_ = std::move(job);
+  }
+  if (stopping_ || !done) changed_.SignalAll();
+  return done;
+}
+
 void LaunchParts::RunJobs() {
   // The end of a part may let another execute run, and all daemons wait for what this thread does next.
   const device::FairQueue::NoneHere no_programs;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < kJobsMax && std::chrono::steady_clock::now() - begin <= kJobsTime; ++i) {
+    if (!RunJob()) return;
+  }
+  MutexLock lock(&mu_);
+  if (jobs_.empty()) return;
+  left_ = true;
+  changed_.SignalAll();
+}
+
+void LaunchParts::RunRest() {
+  const device::FairQueue::NoneHere no_programs;
   for (;;) {
-    std::function<void()> job;
+    bool failed;
     {
       MutexLock lock(&mu_);
-      if (running_ || jobs_.empty()) return;
-      running_ = true;
-      job = std::move(jobs_.front());
-      jobs_.pop_front();
+      while (failed_ == nullptr && !(left_ && !running_) && !(stopping_ && !running_)) changed_.Wait(&mu_);
+      left_ = false;
+      failed = failed_ != nullptr;
+      if (!failed && stopping_ && jobs_.empty()) return;
     }
+    if (failed) TryAgain();
+    while (RunJob()) {
+    }
+  }
+}
+
+void LaunchParts::TryAgain() {
+  std::function<void()> job;
+  {
+    MutexLock lock(&mu_);
+    job = std::move(failed_);
+    failed_ = nullptr;
+  }
+  for (int tries = 1; job != nullptr; ++tries) {
     try {
       job();
-    } catch (const std::exception& e) {  // For example bad_alloc. The launch ends by its limits.
-      spdlog::error("A step of a launch failed: {}", e.what());
+      job = nullptr;
+    } catch (const std::exception& e) {
+      if (tries < kTriesMax && !Stopping()) {
+        absl::SleepFor(absl::Milliseconds(10));
+        continue;
+      }
+      spdlog::error("A step of a launch is given up: {}", e.what());
+      job = nullptr;
     }
-    job = nullptr;  // Without the lock: it may be the last that refers to a session.
-    MutexLock lock(&mu_);
-    running_ = false;
-    if (stopping_) changed_.SignalAll();
   }
+  MutexLock lock(&mu_);
+  running_ = false;
+  if (stopping_) changed_.SignalAll();
 }
 
 void LaunchParts::Post(std::function<void()> job) {
@@ -273,15 +321,17 @@ void LaunchParts::Prepare(const v1::PrepareLaunch& launch, uint64_t attempt) {
   found->second.phase = Entry::Phase::kPreparing;
   found->second.launch = id;
   keys_[{id.leader(), id.number()}] = key;
-  Post([this, part = found->second.part, id, report] {
+  Post([this, part = found->second.part, id, report, why = absl::OkStatus()]() mutable {
     if (Stopping()) return;
     try {
-      OpenCarrier(*part, id);
-      part->Prepare(report);
+      if (why.ok()) {
+        OpenCarrier(*part, id);
+        return part->Prepare(report);
+      }
     } catch (const std::exception& e) {  // Without a report the launch would hold its devices for ever.
-      const absl::Status why = ExceptionError("The launch could not be prepared", e);
-      Insist([&] { report(why); });
+      why = ExceptionError("The launch could not be prepared", e);
     }
+    report(why);  // If this fails, only this is tried again.
   });
 }
 
@@ -312,7 +362,7 @@ void LaunchParts::Release(const v1::LaunchId& launch, const absl::Status&) {
   Entry* const entry = Find(launch);
   if (entry == nullptr) return;
   Post([this, part = entry->part, launch] {
-    Insist([&] { part->Release(); });
+    part->Release();
     carriers_.Close(launch);
   });
 }
@@ -340,17 +390,17 @@ void LaunchParts::Start(const v1::LaunchId& launch) {
   };
   if (entry == nullptr) return Post([done] { done(HasEnded()); });
   entry->phase = Entry::Phase::kStarted;
-  Post([this, part = entry->part, carrier = entry->carrier, done] {
+  Post([this, part = entry->part, carrier = entry->carrier, done, why = absl::OkStatus()]() mutable {
     if (Stopping()) {
       part->Release();
       return part->Refuse(DaemonIsEnding());
     }
     try {
-      part->Start(carrier, done);
+      if (why.ok()) return part->Start(carrier, done);
     } catch (const std::exception& e) {  // The others would wait for this part for ever.
-      const absl::Status why = ExceptionError("The launch could not start", e);
-      Insist([&] { done(why); });
+      why = ExceptionError("The launch could not start", e);
     }
+    done(why);  // If this fails, only this is tried again.
   });
 }
 

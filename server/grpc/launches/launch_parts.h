@@ -2,12 +2,14 @@
 // answers back.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -39,7 +41,11 @@ class LaunchParts : public device::Launches, public fabric::Work {
 
   // Does what the machine wants of the executes. To be called after every use of the machine, by a thread
   // that holds no lock: it has just learnt what is to be done, and handing that to another thread would take
-  // longer. A thread that comes while another one is here leaves its work to that one.
+  // longer. A thread that comes while another one is here leaves its work to that one. After kJobsMax jobs or
+  // kJobsTime the rest is left to a thread of this object, for callers have links to serve; so is a job that
+  // failed, for example without memory: it is tried again for a while.
+  static constexpr int kJobsMax = 32, kTriesMax = 1000;
+  static constexpr std::chrono::microseconds kJobsTime{200};
   void RunJobs() ABSL_LOCKS_EXCLUDED(mu_);
 
   // Refuses the parts that have not started, and ends the others. Afterwards the machine is not used.
@@ -86,6 +92,13 @@ class LaunchParts : public device::Launches, public fabric::Work {
   // Does the same as UseMachine, and then what the machine wants.
   void UseMachineAndRun(absl::FunctionRef<void(fabric::Group&, int64_t now_us)> f) ABSL_LOCKS_EXCLUDED(mu_);
   void Post(std::function<void()> job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Runs the next job. Returns false if there is none to be run here, also after one that failed: that is
+  // `failed_` then.
+  bool RunJob() ABSL_LOCKS_EXCLUDED(mu_);
+  // The thread for what RunJobs leaves.
+  void RunRest();
+  // Tries the failed job again until it succeeds, or has been tried often enough.
+  void TryAgain() ABSL_LOCKS_EXCLUDED(mu_);
 
   Mutex machine_mu_;  // Taken before the machine's lock.
   MachineUser* machine_ ABSL_GUARDED_BY(machine_mu_);
@@ -94,9 +107,12 @@ class LaunchParts : public device::Launches, public fabric::Work {
   std::map<Key, Entry> entries_ ABSL_GUARDED_BY(mu_);
   std::map<std::pair<uint32_t, uint64_t>, Key> keys_ ABSL_GUARDED_BY(mu_);  // By leader and number.
   std::deque<std::function<void()>> jobs_ ABSL_GUARDED_BY(mu_);
-  bool running_ ABSL_GUARDED_BY(mu_) = false;  // A thread is in RunJobs.
+  bool running_ ABSL_GUARDED_BY(mu_) = false;  // A thread runs a job, or one has failed.
+  bool left_ ABSL_GUARDED_BY(mu_) = false;     // RunJobs has left something to RunRest.
+  std::function<void()> failed_ ABSL_GUARDED_BY(mu_);
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   Carriers carriers_;
+  std::thread thread_;
 };
 
 }  // namespace hlod::grpc_server

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <new>
 #include <thread>
 
 #include "server/device/memory/side_memory.h"
@@ -56,14 +59,18 @@ struct Part : device::LaunchPart {
     ++prepared;
     if (on_prepare != nullptr) on_prepare();
   }
-  void Release() override { ++released; }
+  void Release() override {
+    if (++released <= failures && std::this_thread::get_id() != owner) throw std::bad_alloc();
+  }
   bool IsWanted() const override { return false; }
   void Start(std::shared_ptr<Carrier>, Report) override { ++started; }
   void Cancel(const absl::Status&) override { ++cancelled; }
   void Refuse(const absl::Status&) override { ++refused; }
   device::LaunchRequest of;
   std::function<void()> on_prepare;
-  int prepared = 0, released = 0, started = 0, cancelled = 0, refused = 0;
+  const std::thread::id owner = std::this_thread::get_id();
+  std::atomic<int> failures = 0;  // The first calls of Release that find no memory, on other threads.
+  std::atomic<int> prepared = 0, released = 0, started = 0, cancelled = 0, refused = 0;
 };
 
 class Parts : public ::testing::Test {
@@ -165,6 +172,73 @@ TEST_F(Parts, NothingIsPreparedAfterStop) {
   EXPECT_EQ(second->prepared, 0);
   EXPECT_EQ(first->refused, 1);
   EXPECT_EQ(second->refused, 1);
+}
+
+// A thread that serves links does a few of many jobs, and no further one after one that takes long.
+TEST_F(Parts, AThreadThatComesWithMuchToDoGoesOnSoon) {
+  std::vector<std::shared_ptr<Part>> all;
+  std::atomic<int> here = 0, done = 0;
+  const std::thread::id self = std::this_thread::get_id();
+  for (uint64_t sequence = 1; sequence <= 200; ++sequence) {
+    all.push_back(Add(sequence));
+    Offer(all.back(), 'p');
+    all.back()->on_prepare = [&] {
+      if (std::this_thread::get_id() == self) ++here;
+      ++done;
+    };
+  }
+  for (uint64_t sequence = 1; sequence <= 200; ++sequence) parts.Prepare(Launch(sequence, sequence, 'p'), 1);
+  parts.RunJobs();
+  EXPECT_LE(here, LaunchParts::kJobsMax);
+  while (done < 200) std::this_thread::yield();
+  const std::shared_ptr<Part> slow = Add(201), next = Add(202);
+  Offer(slow, 'p');
+  Offer(next, 'p');
+  slow->on_prepare = [&] {
+    const auto end = std::chrono::steady_clock::now() + 2 * LaunchParts::kJobsTime;
+    while (std::chrono::steady_clock::now() < end) {
+    }
+    ++done;
+  };
+  next->on_prepare = [&] {
+    EXPECT_TRUE(here == 0 || std::this_thread::get_id() != self);
+    ++done;
+  };
+  here = 1;
+  parts.Prepare(Launch(201, 201, 'p'), 1);
+  parts.Prepare(Launch(202, 202, 'p'), 1);
+  parts.RunJobs();
+  while (done < 202) std::this_thread::yield();
+}
+
+// A job without memory is tried again, by another thread, and those after it wait for it.
+TEST_F(Parts, WhatFindsNoMemoryIsDoneLaterAndInOrder) {
+  const std::shared_ptr<Part> first = Add(1), second = Add(2);
+  Offer(first, 'p');
+  Offer(second, 'p');
+  Prepare(Launch(1, 1, 'p'));
+  first->failures = 3;
+  std::atomic<bool> done = false;
+  second->on_prepare = [&] {
+    EXPECT_EQ(first->released, 4);
+    done = true;
+  };
+  parts.Release(Id(1), absl::OkStatus());
+  parts.Prepare(Launch(2, 2, 'p'), 1);
+  std::thread([this] { parts.RunJobs(); }).join();
+  while (!done) std::this_thread::yield();
+}
+
+TEST_F(Parts, WhatNeverFindsMemoryDoesNotKeepTheDaemonFromEnding) {
+  const std::shared_ptr<Part> part = Add(1);
+  Offer(part, 'p');
+  Prepare(Launch(1, 1, 'p'));
+  part->failures = 1 << 30;
+  parts.Release(Id(1), absl::OkStatus());
+  std::thread([this] { parts.RunJobs(); }).join();
+  EXPECT_GE(part->released, 1);
+  parts.Stop();
+  EXPECT_EQ(part->refused, 1);
 }
 
 TEST_F(Parts, RanksOfNoMembersAreRefused) {
