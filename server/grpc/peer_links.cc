@@ -383,9 +383,13 @@ absl::StatusOr<device::LaunchClient> PeerLinks::AdmitClient(const std::string& p
   v1::SessionPass given;
   if (!given.ParseFromString(pass)) return MakeError(ErrorKind::kAuth, "Hello.pass is not a pass.");
   std::string key;
+  bool is_here = false;
   {
     MutexLock lock(&mu_);
-    for (const fabric::Membership::View& view : group_.membership().List(Now())) {
+    const fabric::Membership& membership = group_.membership();
+    is_here = given.cluster() == membership.cluster() && given.for_rank() == membership.self().rank() &&
+              given.for_name() == membership.self().name();
+    for (const fabric::Membership::View& view : membership.List(Now())) {
       if (view.member.incarnation() == given.incarnation()) key = view.member.pass_key();
     }
   }
@@ -394,6 +398,10 @@ absl::StatusOr<device::LaunchClient> PeerLinks::AdmitClient(const std::string& p
                      "The daemon that gave the session its pass is not a member of the cluster now.");
   }
   RETURN_IF_ERROR(CheckPass(given, key));
+  if (!is_here) {
+    return MakeError(ErrorKind::kAuth, absl::StrFormat("The session's pass is for daemon %s (rank %d).",
+                                                       Printable(given.for_name()), given.for_rank()));
+  }
   if (given.user().size() > fabric::kNameMax) {
     return MakeError(ErrorKind::kAuth,
                      absl::StrFormat("The user's name in Hello.pass has %d bytes; the limit is %d.",
@@ -403,28 +411,36 @@ absl::StatusOr<device::LaunchClient> PeerLinks::AdmitClient(const std::string& p
 }
 
 void PeerLinks::AddCluster(v1::Welcome& welcome, const device::LaunchClient& client) {
-  MutexLock lock(&mu_);
-  const fabric::Membership& membership = group_.membership();
-  if (!membership.joined()) return;
-  v1::ClusterInfo& cluster = *welcome.mutable_cluster();
   v1::SessionPass pass;
-  pass.set_incarnation(membership.self().incarnation());
   pass.set_group(client.group);
   pass.set_user(client.user);
-  cluster.set_group(client.group);
+  pass.set_cluster(options_.name);
+  {
+    MutexLock lock(&mu_);
+    const fabric::Membership& membership = group_.membership();
+    if (!membership.joined()) return;
+    pass.set_incarnation(membership.self().incarnation());
+    v1::ClusterInfo& cluster = *welcome.mutable_cluster();
+    cluster.set_group(client.group);
+    cluster.set_name(options_.name);
+    cluster.set_rank(membership.self().rank());
+    cluster.set_peer_silence_us(static_cast<uint64_t>(membership.peer_silence_us()));
+    for (const fabric::Membership::View& view : membership.List(Now())) {
+      if (view.member.rank() == membership.self().rank()) continue;
+      v1::ClusterDaemon& row = *cluster.add_daemons();
+      row.set_rank(view.member.rank());
+      row.set_name(view.member.name());
+      row.set_address(view.member.address());
+      row.set_devices(view.member.devices());
+      row.set_memory_bytes(view.member.memory_bytes());
+    }
+  }
   // A pass that others have got hold of ends with the daemon that gave it.
-  if (!client.by_pass) cluster.set_pass(pass_key_.Sign(std::move(pass)));
-  cluster.set_name(options_.name);
-  cluster.set_rank(membership.self().rank());
-  cluster.set_peer_silence_us(static_cast<uint64_t>(membership.peer_silence_us()));
-  for (const fabric::Membership::View& view : membership.List(Now())) {
-    if (view.member.rank() == membership.self().rank()) continue;
-    v1::ClusterDaemon& row = *cluster.add_daemons();
-    row.set_rank(view.member.rank());
-    row.set_name(view.member.name());
-    row.set_address(view.member.address());
-    row.set_devices(view.member.devices());
-    row.set_memory_bytes(view.member.memory_bytes());
+  if (client.by_pass) return;
+  for (v1::ClusterDaemon& row : *welcome.mutable_cluster()->mutable_daemons()) {
+    pass.set_for_rank(row.rank());
+    pass.set_for_name(row.name());
+    row.set_pass(pass_key_.Sign(pass));
   }
 }
 

@@ -70,7 +70,8 @@ class PeerLinks : public fabric::Wire, public fabric::Work, public MachineUser {
   // Returns the client of a new session, by the pass of another member or, without one, a new client of this
   // user. Fails with kind auth if no member has given the pass.
   absl::StatusOr<device::LaunchClient> AdmitClient(const std::string& pass, const std::string& user);
-  // Adds the cluster, with a pass, to the Welcome of a client, unless this daemon is not a member now.
+  // Adds the cluster, with passes for the others, to the Welcome of a client, unless this daemon is not a
+  // member now.
   void AddCluster(v1::Welcome& welcome, const device::LaunchClient& client);
   v1::Cluster Describe();
   absl::StatusOr<v1::TriedLaunches> TryLaunches(uint32_t count);

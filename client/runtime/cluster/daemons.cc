@@ -23,17 +23,18 @@ Daemons::Daemons(const DaemonFacts& connected, const SessionOptions& options, Re
       cluster_(connected.cluster.name()),
       silence_(absl::Microseconds(static_cast<int64_t>(connected.cluster.peer_silence_us()))),
       group_(connected.cluster.group()),
-      pass_(connected.cluster.pass()),
       devices_(connected.devices) {
   daemons_.push_back({.rank = connected.cluster.rank(),
                       .name = connected.name,
                       .address = "",
+                      .pass = "",
                       .first_device = 0,
                       .devices = static_cast<int>(devices_.size())});
   for (const v1::ClusterDaemon& row : connected.cluster.daemons()) {
     daemons_.push_back({.rank = row.rank(),
                         .name = row.name(),
                         .address = row.address(),
+                        .pass = row.pass(),
                         .first_device = static_cast<int>(devices_.size()),
                         .devices = static_cast<int>(row.devices())});
     for (uint32_t i = 0; i < row.devices(); ++i)
@@ -82,7 +83,7 @@ absl::StatusOr<std::shared_ptr<Session>> Daemons::Open(const Daemon& daemon, con
   SessionOptions options = *options_;
   options.daemons = shared_from_this();
   options.first_device = daemon.first_device;
-  options.pass = pass_;
+  options.pass = daemon.pass;
   options.daemon = absl::StrFormat("%s (rank %d)", daemon.name, daemon.rank);
   options.patience = silence_;
   options.question = silence_ / 4;

@@ -64,6 +64,7 @@ class Daemons : public std::enable_shared_from_this<Daemons> {
   struct Daemon {
     uint32_t rank = 0;
     std::string name, address;
+    std::string pass;  // Shows the daemon that the client has this group.
     int first_device = 0, devices = 0;
     // Null until a device is used; for the connected daemon, always.
     std::shared_ptr<Session> session = nullptr;
@@ -79,7 +80,6 @@ class Daemons : public std::enable_shared_from_this<Daemons> {
   const std::string cluster_;
   const absl::Duration silence_;
   const uint64_t group_;
-  const std::string pass_;  // Shows the other daemons that the client has this group.
   std::vector<DeviceInfo> devices_;
   std::weak_ptr<Session> home_;  // Set before others use this object.
   std::atomic<uint64_t> next_handle_ = 1, next_launch_ = 1;

@@ -275,6 +275,13 @@ v1::Hello HelloWith(const std::string& pass) {
   return hello;
 }
 
+std::string PassFor(const RawSession& session, uint32_t rank) {
+  for (const v1::ClusterDaemon& daemon : session.welcome().cluster().daemons()) {
+    if (daemon.rank() == rank) return daemon.pass();
+  }
+  return "";
+}
+
 // A session of one daemon, with a program and an argument, which sends parts of launches. `pass` is that of
 // another session of the same client.
 struct RawPart {
@@ -304,7 +311,8 @@ struct RawPart {
   }
   // True if the argument was not consumed.
   bool HasArgument() { return session.Call(DownloadOf(argument)).ok(); }
-  std::string Pass() const { return session.welcome().cluster().pass(); }
+  // Returns the pass for the daemon of a rank; empty if there is none.
+  std::string Pass(uint32_t rank) const { return PassFor(session, rank); }
 
   RawSession session;
   uint64_t group = 0;
@@ -316,8 +324,8 @@ TEST_F(Launches, OtherProgramsOrDevicesAreRefusedBeforeAnythingStarts) {
   StartThreeOfTwo();
   std::string twice = NumberedProgram(2);
   twice.replace(twice.find("add(x, b)"), 9, "add(b, x)");
-  RawPart first(*daemons_[0], NumberedProgram(2)), second(*daemons_[1], NumberedProgram(2), first.Pass()),
-      other(*daemons_[1], twice, first.Pass());
+  RawPart first(*daemons_[0], NumberedProgram(2)), second(*daemons_[1], NumberedProgram(2), first.Pass(1)),
+      other(*daemons_[1], twice, first.Pass(1));
   const uint64_t a = first.session.Send(first.Part(1, {0, 1}, {0, 0}, 0));
   const uint64_t b = second.session.Send(second.Part(1, {0, 1}, {1, 0}, 0));
   EXPECT_THAT(first.Answer(a),
@@ -362,10 +370,11 @@ TEST_F(Launches, APartOfAnotherSessionsLaunchIsRefused) {
     EXPECT_TRUE(part->HasArgument());
   }
   // The launch goes on with the client's own session.
-  RawPart second(*daemons_[1], NumberedProgram(2), first.Pass());
+  RawPart second(*daemons_[1], NumberedProgram(2), first.Pass(1));
   EXPECT_EQ(second.group, first.group);
-  EXPECT_NE(first.Pass(), "");
-  EXPECT_EQ(second.Pass(), "") << "a pass does not give a further one";
+  EXPECT_NE(first.Pass(1), "");
+  EXPECT_EQ(second.Pass(0), "") << "a pass does not give a further one";
+  EXPECT_EQ(second.Pass(2), "");
   const uint64_t b = second.session.Send(second.Part(1, {0, 1}, {0, 0}, 0));
   EXPECT_EQ(first.Answer(a), "no error");
   EXPECT_EQ(second.Answer(b), "no error");
@@ -375,9 +384,9 @@ TEST_F(Launches, APassThatNoMemberGaveOpensNoSession) {
   StartThreeOfTwo();
   const RawSession first(daemons_[0]->address());
   v1::SessionPass pass;
-  ASSERT_TRUE(pass.ParseFromString(first.welcome().cluster().pass()));
-  const auto refusal = [this](const std::string& bytes) {
-    RawSession session(daemons_[1]->address(), HelloWith(bytes));
+  ASSERT_TRUE(pass.ParseFromString(PassFor(first, 1)));
+  const auto refusal = [this](const std::string& bytes, size_t rank = 1) {
+    RawSession session(daemons_[rank]->address(), HelloWith(bytes));
     return std::string(session.Finish().message());
   };
   v1::SessionPass other = pass;
@@ -393,6 +402,18 @@ TEST_F(Launches, APassThatNoMemberGaveOpensNoSession) {
   other.set_incarnation(pass.incarnation() + 1);
   EXPECT_THAT(refusal(other.SerializeAsString()), HasSubstr("is not a member of the cluster now"));
   EXPECT_THAT(refusal("nonsense"), HasSubstr("is not a pass"));
+  // A daemon to which a pass is shown cannot use it at the others.
+  EXPECT_THAT(refusal(pass.SerializeAsString(), 2), HasSubstr("(rank 1)"));
+  EXPECT_THAT(refusal(pass.SerializeAsString(), 0), HasSubstr("(rank 1)"));
+  other = pass;
+  other.set_for_rank(2);
+  EXPECT_THAT(refusal(other.SerializeAsString(), 2), HasSubstr("was not given by the daemon that it names"));
+  other = pass;
+  other.set_cluster("other");
+  EXPECT_THAT(refusal(other.SerializeAsString()), HasSubstr("was not given by the daemon that it names"));
+  EXPECT_EQ(
+      RawSession(daemons_[1]->address(), HelloWith(pass.SerializeAsString())).welcome().cluster().group(),
+      pass.group());
 }
 
 // A client that sends one daemon the parts of launches whose other parts never come takes no other client's
@@ -409,7 +430,7 @@ TEST_F(Launches, HalfOfManyLaunchesLeavesRoomForOthers) {
   for (uint64_t sequence = 1; sequence <= kLimit; ++sequence) part(greedy, sequence);
   const std::string sentence = "the limit is 1024. Launch 1025 is refused";
   EXPECT_THAT(greedy.Answer(part(greedy, kLimit + 1)), HasSubstr(sentence));
-  RawPart second(*daemons_[1], NumberedProgram(2), greedy.Pass());
+  RawPart second(*daemons_[1], NumberedProgram(2), greedy.Pass(1));
   EXPECT_THAT(second.Answer(part(second, kLimit + 1)), HasSubstr(sentence)) << "with the same reason";
   const Client client = Connect();
   const Executable numbered = Must(client.CompileText(NumberedProgram(2)));
@@ -419,7 +440,7 @@ TEST_F(Launches, HalfOfManyLaunchesLeavesRoomForOthers) {
   goodbye.mutable_goodbye();
   greedy.session.Send(goodbye);
   EXPECT_OK(greedy.session.Finish());
-  RawPart third(*daemons_[1], NumberedProgram(2), greedy.Pass());
+  RawPart third(*daemons_[1], NumberedProgram(2), greedy.Pass(1));
   EXPECT_THAT(third.Answer(part(third, 1)), HasSubstr("The session has ended"));
 }
 
@@ -428,7 +449,7 @@ TEST_F(Launches, HalfOfManyLaunchesLeavesRoomForOthers) {
 TEST_F(Launches, ANumberIsNotGivenTwiceWhileTheFirstLaunchIsPrepared) {
   StartThreeOfTwo();
   const int rounds = 20;
-  RawPart first(*daemons_[0], NumberedProgram(2)), second(*daemons_[1], NumberedProgram(2), first.Pass());
+  RawPart first(*daemons_[0], NumberedProgram(2)), second(*daemons_[1], NumberedProgram(2), first.Pass(1));
   for (int round = 0; round < rounds; ++round) {
     const auto sequence = static_cast<uint64_t>(round) + 1;
     const auto part = [&](RawPart& from) {
