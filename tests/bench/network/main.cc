@@ -57,15 +57,7 @@ double UploadMegabytesPerSecond(const Client& client, const std::vector<std::byt
 
 double BareMegabytesPerSecond(BareStream& stream, const std::vector<std::byte>& bytes) {
   const double begin = Now();
-  for (size_t at = 0; at < bytes.size(); at += kBareChunkBytes) {
-    const grpc::Slice slice(bytes.data() + at, kBareChunkBytes, grpc::Slice::STATIC_SLICE);
-    stream.Write(grpc::ByteBuffer(&slice, 1));
-    stream.Next();
-  }
-  stream.WritesDone();
-  stream.Next();
-  stream.Read();
-  stream.Next();  // The end of the stream: all bytes were stored.
+  Put(stream, bytes);
   return static_cast<double>(bytes.size()) / (Now() - begin) / 1e6;
 }
 

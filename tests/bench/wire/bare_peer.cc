@@ -169,4 +169,16 @@ char BareStream::Next() {
   return ok ? what : 'x';
 }
 
+void Put(BareStream& stream, absl::Span<const std::byte> bytes) {
+  for (size_t at = 0; at < bytes.size(); at += kBareChunkBytes) {
+    const grpc::Slice slice(bytes.data() + at, kBareChunkBytes, grpc::Slice::STATIC_SLICE);
+    stream.Write(grpc::ByteBuffer(&slice, 1));
+    stream.Next();
+  }
+  stream.WritesDone();
+  stream.Next();
+  stream.Read();
+  stream.Next();  // The end of the stream: all bytes were stored.
+}
+
 }  // namespace hlod::bench

@@ -5,8 +5,11 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
+
+#include "absl/types/span.h"
 
 namespace hlod::bench {
 
@@ -57,5 +60,9 @@ class BareStream {
   std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
   grpc::ByteBuffer received_;
 };
+
+// Sends `bytes`, a multiple of kBareChunkBytes, by a stream to "/bare/Put", and waits until all of them are
+// stored.
+void Put(BareStream& stream, absl::Span<const std::byte> bytes);
 
 }  // namespace hlod::bench
