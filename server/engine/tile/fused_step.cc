@@ -8,6 +8,7 @@
 #include "server/engine/run/step_util.h"
 #include "server/engine/tile/fused_program.h"
 #include "server/engine/tile/fused_step.h"
+#include "server/engine/tile/kernel_trial.h"
 
 namespace hlod::engine {
 

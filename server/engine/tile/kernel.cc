@@ -40,28 +40,6 @@ int64_t KernelSlot::code_bytes_max() const {
   return bytes;
 }
 
-KernelTrial::Form KernelTrial::FormNow() const {
-  const auto assembled = [](const KernelSlot* slot) { return slot->kernel() != nullptr; };
-  if (std::all_of(slots_.begin(), slots_.end(), assembled)) return Form::kAssembled;
-  return std::any_of(slots_.begin(), slots_.end(), assembled) ? Form::kMixed : Form::kInterpreted;
-}
-
-void KernelTrial::Count(bool assembled, int64_t ns) {
-  MutexLock lock(&mu_);
-  if (!assembled) {
-    if (++interpreted_runs_ > 1) interpreted_ns_ = std::min(interpreted_ns_, ns);
-    return;
-  }
-  assembled_ns_ = std::min(assembled_ns_, ns);
-  if (++assembled_runs_ != kRunsBefore) return;
-  open_.store(false, std::memory_order_relaxed);
-  if (interpreted_ns_ == INT64_MAX ||
-      static_cast<double>(assembled_ns_) <= static_cast<double>(interpreted_ns_) * (1 + kMargin)) {
-    return;
-  }
-  for (KernelSlot* const slot : slots_) slot->Withdraw();
-}
-
 KernelRun::KernelRun(const TileProgram& program, const TileKernel& kernel, const std::byte* const* inputs,
                      std::byte* const* outputs, std::byte* workspace)
     : program_(program), kernel_(kernel), inputs_(inputs), outputs_(outputs), workspace_(workspace) {

@@ -2,14 +2,12 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "common/base/system/mutex.h"
 #include "server/engine/run/step.h"
 #include "server/engine/tile/program.h"
 
@@ -104,49 +102,6 @@ class KernelSlot {
   std::shared_ptr<const TileKernel> owned_;
   std::atomic<const TileKernel*> kernel_{nullptr};
   std::atomic<bool> withdrawn_{false};
-};
-
-// Compares the time of a step as machine code with its time before, when its programs were interpreted, and
-// withdraws code that is clearly slower. Thread-safe. A step is measured until that is decided.
-class KernelTrial {
- public:
-  // The step has programs in `slots`, which must outlive the trial, and computes `elements`. A small step is
-  // not measured, because its time is mostly that of other things.
-  KernelTrial(absl::Span<KernelSlot* const> slots, int64_t elements)
-      : slots_(slots.begin(), slots.end()), open_(!slots.empty() && elements >= kElementsMin) {}
-
-  // Runs the step.
-  template <typename Run>
-  absl::Status Measure(Run run) {
-    if (!open_.load(std::memory_order_relaxed)) return run();
-    const Form form = FormNow();
-    const auto start = std::chrono::steady_clock::now();
-    const absl::Status status = run();
-    const std::chrono::nanoseconds time = std::chrono::steady_clock::now() - start;
-    if (status.ok() && form != Form::kMixed && FormNow() == form)
-      Count(form == Form::kAssembled, time.count());
-    return status;
-  }
-  // Counts a run, with its time.
-  void Count(bool assembled, int64_t ns);
-
- private:
-  enum class Form : uint8_t { kInterpreted, kAssembled, kMixed };
-  Form FormNow() const;
-
-  static constexpr int64_t kElementsMin = 64 * 1024;
-  // The assembled runs after which it decides, and the part of the interpreted time by which they may be
-  // slower.
-  static constexpr int kRunsBefore = 8;
-  static constexpr double kMargin = 0.15;
-
-  const std::vector<KernelSlot*> slots_;
-  std::atomic<bool> open_;
-  Mutex mu_;
-  int interpreted_runs_ ABSL_GUARDED_BY(mu_) = 0, assembled_runs_ ABSL_GUARDED_BY(mu_) = 0;
-  // The shortest times: others were busy during longer ones. The first run of a plan, which finds nothing in
-  // the caches and pages that were never touched, does not count.
-  int64_t interpreted_ns_ ABSL_GUARDED_BY(mu_) = INT64_MAX, assembled_ns_ ABSL_GUARDED_BY(mu_) = INT64_MAX;
 };
 
 // The limit on the elements of a program that becomes part of a loop's code: those that one thread computes.

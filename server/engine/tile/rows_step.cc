@@ -13,6 +13,7 @@
 #include "server/engine/run/step_util.h"
 #include "server/engine/tile/fused_program.h"
 #include "server/engine/tile/fused_step.h"
+#include "server/engine/tile/kernel_trial.h"
 #include "server/engine/tile/row_chains.h"
 
 namespace hlod::engine {

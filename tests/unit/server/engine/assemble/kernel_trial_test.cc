@@ -1,9 +1,9 @@
-// A step whose machine code is slower than its interpretation is interpreted again. The times are given.
+// A step whose machine code is slower than its interpretation is interpreted again. The clock is the test's.
 #include <gtest/gtest.h>
 
 #include <memory>
 
-#include "server/engine/tile/kernel.h"
+#include "server/engine/tile/kernel_trial.h"
 
 namespace hlod::engine {
 namespace {
@@ -12,17 +12,25 @@ class Trial : public testing::Test {
  protected:
   static constexpr int64_t kElements = 1 << 20;
 
-  Trial() : slot_(program_, kElements), trial_(slots_, kElements) {}
+  Trial() : slot_(program_, kElements), trial_(slots_, kElements, [] { return now; }) { now = 0; }
 
-  // Runs the step `runs` times in `ns` each.
-  void Interpreted(int runs, int64_t ns) {
-    for (int run = 0; run < runs; ++run) trial_.Count(/*assembled=*/false, ns);
+  // Runs the step `runs` times, each of which takes `ns`.
+  void Run(int runs, int64_t ns) {
+    for (int run = 0; run < runs; ++run) RunWhile(ns, [] {});
   }
-  void Assembled(int runs, int64_t ns) {
-    if (slot_.kernel() == nullptr && !slot_.withdrawn()) slot_.Install(std::make_shared<TileKernel>());
-    for (int run = 0; run < runs; ++run) trial_.Count(/*assembled=*/true, ns);
+  // Runs the step once, while something happens.
+  template <typename Event>
+  void RunWhile(int64_t ns, Event event) {
+    const auto run = [&] {
+      event();
+      now += ns;
+      return absl::OkStatus();
+    };
+    EXPECT_TRUE(trial_.Measure(run).ok());
   }
+  void Install() { slot_.Install(std::make_shared<TileKernel>()); }
 
+  static inline int64_t now = 0;
   TileProgram program_;
   KernelSlot slot_;
   KernelSlot* const slots_[1] = {&slot_};
@@ -30,46 +38,54 @@ class Trial : public testing::Test {
 };
 
 TEST_F(Trial, CodeThatIsSlowerInEveryRunIsWithdrawn) {
-  Interpreted(2, 1000);
-  Assembled(7, 1300);
+  Run(2, 1000);
+  Install();
+  Run(7, 1300);
   EXPECT_FALSE(slot_.withdrawn());
-  Assembled(1, 1200);
+  Run(1, 1200);
   EXPECT_TRUE(slot_.withdrawn());
   EXPECT_EQ(slot_.kernel(), nullptr);
 }
 
 TEST_F(Trial, CodeThatIsFasterOnceStays) {
-  Interpreted(1, 5000);
-  Interpreted(2, 1000);
-  Assembled(1, 1140);
-  Assembled(20, 3000);
+  Run(1, 5000);
+  Run(2, 1000);
+  Install();
+  Run(1, 1140);
+  Run(20, 3000);
   EXPECT_FALSE(slot_.withdrawn());
   EXPECT_NE(slot_.kernel(), nullptr);
 }
 
 TEST_F(Trial, TheFirstRunOfAPlanDoesNotCount) {
-  Interpreted(1, 1000);  // The only interpreted run: it also waited for pages.
-  Assembled(20, 5000);
+  Run(1, 1000);  // The only interpreted run: it also waited for pages.
+  Install();
+  Run(20, 5000);
   EXPECT_FALSE(slot_.withdrawn());
 }
 
-TEST_F(Trial, OnlyRunsOfOneFormAreMeasured) {
-  int runs = 0;
-  const auto run = [&] {
-    ++runs;
-    return absl::OkStatus();
-  };
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(trial_.Measure(run).ok());
-  // The code arrives during the run.
-  EXPECT_TRUE(trial_
-                  .Measure([&] {
-                    slot_.Install(std::make_shared<TileKernel>());
-                    return run();
-                  })
-                  .ok());
-  for (int i = 0; i < 20; ++i) EXPECT_TRUE(trial_.Measure(run).ok());
-  EXPECT_EQ(runs, 24);
-  EXPECT_EQ(trial_.Measure([] { return absl::CancelledError(); }).code(), absl::StatusCode::kCancelled);
+TEST_F(Trial, ARunDuringWhichTheCodeArrivesIsNotOneOfTheCode) {
+  Run(3, 1000);
+  RunWhile(100,
+           [&] { Install(); });  // As a run of the code, it would be a fast one, and the code would stay.
+  Run(8, 2000);
+  EXPECT_TRUE(slot_.withdrawn());
+}
+
+TEST_F(Trial, ARunDuringWhichTheCodeArrivesIsNotInterpreted) {
+  Run(3, 1000);
+  RunWhile(100, [&] { Install(); });  // As an interpreted run, it would make the code the slower one.
+  Run(8, 1000);
+  EXPECT_FALSE(slot_.withdrawn());
+}
+
+TEST_F(Trial, ARunThatFailsDoesNotCount) {
+  Run(3, 1000);
+  Install();
+  const absl::Status cancelled = trial_.Measure([] { return absl::CancelledError(); });  // After 0 ns.
+  EXPECT_EQ(cancelled.code(), absl::StatusCode::kCancelled);
+  Run(8, 2000);
+  EXPECT_TRUE(slot_.withdrawn());
 }
 
 }  // namespace
