@@ -23,7 +23,7 @@ absl::Status runtime::AdminConnection::Open(const ConnectOptions& options) {
   RETURN_IF_ERROR(CheckCredentials(options));
   options_ = options;
   ASSIGN_OR_RETURN(endpoint_, FindAddress(options.address));
-  return Replace(nullptr);
+  return Replace(nullptr, absl::Now() + options.timeout);
 }
 
 std::shared_ptr<v1::Admin::Stub> runtime::AdminConnection::CurrentStub() const {
@@ -31,11 +31,12 @@ std::shared_ptr<v1::Admin::Stub> runtime::AdminConnection::CurrentStub() const {
   return stub_;
 }
 
-absl::Status runtime::AdminConnection::Replace(const std::shared_ptr<v1::Admin::Stub>& broken) const {
+absl::Status runtime::AdminConnection::Replace(const std::shared_ptr<v1::Admin::Stub>& broken,
+                                               absl::Time deadline) const {
   absl::MutexLock lock(&mu_);
   if (stub_ != broken) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel,
-                   OpenChannel(endpoint_, options_.tls, options_.token, absl::Now() + options_.timeout));
+                   OpenChannel(endpoint_, options_.tls, options_.token, deadline));
   stub_ = v1::Admin::NewStub(channel);
   return absl::OkStatus();
 }

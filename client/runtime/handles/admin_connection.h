@@ -28,7 +28,7 @@ class AdminConnection {
   // Uses address, tls, token and timeout of the options.
   absl::Status Open(const ConnectOptions& options);
 
-  // Calls one method of the stub.
+  // Calls one method of the stub. All attempts together take at most `at_most` or the options' timeout.
   template <typename Response>
   absl::StatusOr<Response> Call(grpc::Status (v1::Admin::Stub::*method)(grpc::ClientContext*,
                                                                         const v1::ListRequest&, Response*),
@@ -44,14 +44,15 @@ class AdminConnection {
                                                                         Response*),
                                 const Request& request, absl::Duration at_most) const {
     RETURN_IF_ERROR(owner_.Check());
+    const absl::Time deadline = absl::Now() + at_most;
     Response response;
     const std::shared_ptr<v1::Admin::Stub> stub = CurrentStub();
-    absl::Status status = CallOnce(*stub, method, request, at_most, &response);
+    absl::Status status = CallOnce(*stub, method, request, deadline, &response);
     // Calls change nothing in the daemon, so one may be repeated whose connection broke.
     const bool broke = status.code() == absl::StatusCode::kUnavailable && KindOf(status) == ErrorKind::kNone;
     const bool once = endpoint_.kind == rpc::Endpoint::Kind::kDescriptor;
-    if (broke && !once && Replace(stub).ok())
-      status = CallOnce(*CurrentStub(), method, request, at_most, &response);
+    if (broke && !once && Replace(stub, deadline).ok())
+      status = CallOnce(*CurrentStub(), method, request, deadline, &response);
     if (!status.ok()) return ExplainDropped(status, endpoint_, options_.tls);
     return response;
   }
@@ -61,15 +62,15 @@ class AdminConnection {
   absl::Status CallOnce(v1::Admin::Stub& stub,
                         grpc::Status (v1::Admin::Stub::*method)(grpc::ClientContext*, const Request&,
                                                                 Response*),
-                        const Request& request, absl::Duration at_most, Response* response) const {
+                        const Request& request, absl::Time deadline, Response* response) const {
     grpc::ClientContext context;
-    context.set_deadline(absl::ToChronoTime(absl::Now() + at_most));
+    context.set_deadline(absl::ToChronoTime(deadline));
     if (!options_.token.empty()) context.AddMetadata("authorization", "Bearer " + options_.token);
     return rpc::FromGrpc((stub.*method)(&context, request, response));
   }
   std::shared_ptr<v1::Admin::Stub> CurrentStub() const;
   // Connects again, unless another thread has replaced `broken` already.
-  absl::Status Replace(const std::shared_ptr<v1::Admin::Stub>& broken) const;
+  absl::Status Replace(const std::shared_ptr<v1::Admin::Stub>& broken, absl::Time deadline) const;
 
   const OwnerProcess owner_;
   ConnectOptions options_;
