@@ -1,8 +1,11 @@
 // The engine's own convolution, for every window, group and dilation that HLO can express, and for the types
 // that oneDNN lacks.
 #include <algorithm>
+#include <type_traits>
 
 #include "server/engine/contraction/convolution.h"
+#include "server/engine/contraction/convolution_lines.h"
+#include "server/engine/contraction/convolution_taps.h"
 #include "server/engine/run/compute_types.h"
 #include "server/engine/run/cpu_dispatch.h"
 #include "server/engine/run/parallel.h"
@@ -36,36 +39,13 @@ struct ConvolutionJobs {
       : groups(form.feature_groups * form.batch_groups), outputs_a_group(form.outputs / groups) {
     blocks = (outputs_a_group + kOutputs - 1) / kOutputs;
     places = form.out_batches();
-    for (const ConvolutionAxis& axis : form.axes) {
-      places *= axis.out;
-      positions *= axis.kernel;
-    }
+    for (const ConvolutionAxis& axis : form.axes) places *= axis.out;
   }
   int64_t count() const { return places * groups * blocks; }
 
   int64_t groups;  // Groups of features times groups of batches: one of the two is 1.
   int64_t outputs_a_group, blocks, places;
-  int64_t positions = 1;  // The number of positions of the kernel.
 };
-
-// The place where a kernel position meets the input; offsets are in elements.
-struct Meeting {
-  bool inside;
-  int64_t x, weights;
-};
-
-Meeting Meet(const ConvolutionForm& form, const int64_t* at, const int64_t* position) {
-  Meeting meeting{true, 0, 0};
-  for (size_t d = 0; d < form.axes.size() && meeting.inside; ++d) {
-    const ConvolutionAxis& axis = form.axes[d];
-    const hlo::WindowDimension& w = axis.window;
-    const int64_t dilated = at[d] * w.stride + position[d] * w.window_dilation - w.padding_low;
-    meeting.inside = dilated >= 0 && dilated % w.base_dilation == 0 && dilated / w.base_dilation < axis.in;
-    meeting.x += dilated / w.base_dilation * axis.in_stride;
-    meeting.weights += (w.reversal ? axis.kernel - 1 - position[d] : position[d]) * axis.kernel_stride;
-  }
-  return meeting;
-}
 
 // Returns false when it was interrupted.
 template <typename T>
@@ -90,20 +70,16 @@ bool RunConvolutionJob(const ConvolutionForm& form, const ConvolutionJobs& jobs,
   const T* const weights = rhs + first * form.rhs_output;
 
   T sum[kOutputs] = {};
-  for (int64_t p = 0; p < jobs.positions; ++p) {
-    if (const Meeting meeting = Meet(form, at, position); meeting.inside) {
+  for (int64_t p = KernelPositions(form); p-- > 0; NextPosition(form, position)) {
+    if (const Tap tap = TapAt(form, at, position); tap.inside) {
       const bool done = stop.ForPieces(features, outputs, [&](int64_t f, int64_t f_end) {
-        RunBest<PositionKernel<T>>(x + meeting.x + f * form.lhs_feature, form.lhs_feature,
-                                   weights + meeting.weights + f * form.rhs_input, form.rhs_input,
+        RunBest<PositionKernel<T>>(x + tap.x + f * form.lhs_feature, form.lhs_feature,
+                                   weights + tap.weights + f * form.rhs_input, form.rhs_input,
                                    form.rhs_output, f_end - f, outputs, static_cast<T*>(sum));
       });
       if (!done) return false;
     }
     if (stop.Stops(8)) return false;
-    for (size_t d = rank; d-- > 0;) {
-      if (++position[d] < form.axes[d].kernel) break;
-      position[d] = 0;
-    }
   }
   for (int64_t o = 0; o < outputs; ++o) to[o * form.out_feature] = sum[o];
   return true;
@@ -129,8 +105,15 @@ absl::Status LoopConvolution(hlo::PrimitiveType type, const ConvolutionForm& for
                              const std::byte* rhs, std::byte* out, const StepContext& context) {
   absl::Status status;
   VisitContractionType(type, [&]<typename T>() {
-    status = RunConvolution(form, reinterpret_cast<const T*>(lhs), reinterpret_cast<const T*>(rhs),
-                            reinterpret_cast<T*>(out), context);
+    const auto* x = reinterpret_cast<const T*>(lhs);
+    const auto* weights = reinterpret_cast<const T*>(rhs);
+    if constexpr (std::is_floating_point_v<T>) {
+      if (const auto lines = ChooseConvolutionLines<T>(form)) {
+        status = RunConvolutionLines(form, *lines, x, weights, reinterpret_cast<T*>(out), context);
+        return;
+      }
+    }
+    status = RunConvolution(form, x, weights, reinterpret_cast<T*>(out), context);
   });
   return status;
 }

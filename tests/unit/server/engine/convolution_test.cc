@@ -134,6 +134,19 @@ TEST(Convolution, BatchGroups) {
         ", batch_group_count=16", "[");
   Check("[8,5,5,8]", "[3,3,8,12]", "[2,3,3,12]", "size=3x3", "b01f_01io->b01f", ", batch_group_count=4");
 }
+// In f64, lines of the result are products of matrices: of more features than a strip holds, of columns that
+// do not fill a vector, with positions of the kernel that are beside lhs at some or all places of a line, and
+// along the one axis that is not dilated.
+TEST(Convolution, Lines) {
+  Check("[1,5,17,300]", "[3,3,300,21]", "[1,5,17,21]", "size=3x3 pad=1_1x1_1", "b01f_01io->b01f");
+  Check("[2,7,6,19]", "[5,7,3,4]", "[2,5,6,19]", "size=3x4 pad=1_1x2_1", "bf01_oi01->bf01");
+  Check("[2,7,6,19]", "[5,7,3,9]", "[2,5,6,35]", "size=3x9 pad=1_1x12_12", "bf01_oi01->bf01");
+  Check("[2,7,6,19]", "[5,7,3,3]", "[2,5,6,12]", "size=3x3 pad=1_1x-2_-3 rhs_reversal=1x1",
+        "bf01_oi01->bf01");
+  Check("[2,5,6,7]", "[2,3,7,16]", "[2,10,4,16]", "size=2x3 pad=1_1x0_0 lhs_dilate=2x1", "b01f_01io->b01f");
+  Check("[2,6,5,11]", "[3,6,2,3]", "[2,3,10,9]", "size=2x3 pad=1_1x0_0 lhs_dilate=2x1", "bf01_oi01->bf01");
+  Check("[2,9,8]", "[40,8,24]", "[2,3,24]", "size=40 stride=5 pad=20_21", "b0f_0io->b0f");
+}
 TEST(Convolution, OtherTypes) {
   for (const std::string type : {"s32", "c64", "f16"}) {
     ExpectStep(Text(type + "[2,6,6,3]", type + "[3,3,3,4]", type + "[2,6,6,4]", "size=3x3 pad=1_1x1_1",
