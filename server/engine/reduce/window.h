@@ -92,6 +92,9 @@ int64_t WindowPositions(const WindowAxes& axes);
 // work per element. Returns null if another method is faster.
 MaybeStep MakeScanWindowStep(hlo::Instruction instruction, const WindowAxes& axes, ScalarReducer reducer,
                              int threads);
+// Defined in window_direct.cc: reads the whole window for each output. Returns null for other reducers than
+// the recognised ones. REQUIRES: one operand, whose type is the result's.
+MaybeStep MakeDirectWindowStep(hlo::Instruction instruction, const WindowAxes& axes, ScalarReducer reducer);
 // Defined in window_running.cc: for windows that grow by an element from one output to the next, of any
 // reducer. Returns null, and leaves `function`, for others.
 MaybeStep MakeRunningWindowStep(hlo::Instruction instruction, const WindowAxes& axes,

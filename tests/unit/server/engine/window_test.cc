@@ -51,6 +51,20 @@ TEST(ReduceWindow, PairsOfColumns) {
   }
   Check("multiply", "f64", "[6,46]", "[3,23]", "size=2x2 stride=2x2");
 }
+// Outputs that are computed in registers: lanes and rows that fill no vector, more lanes than a block, edges
+// of all widths, and windows that are wider than the operand.
+TEST(ReduceWindow, OutputsInRegisters) {
+  for (const std::string type : {"f32", "f64", "s32"}) {
+    Check("add", type, "[2,9,7,43]", "[2,9,7,43]", "size=1x3x3x1 pad=0_0x1_1x1_1x0_0");
+    Check("add", type, "[2,3,9,75]", "[2,3,9,75]", "size=1x1x3x5 pad=0_0x0_0x1_1x2_2");
+    Check("add", type, "[3,9,11]", "[3,3,11]", "size=1x3x1 stride=1x3x1");
+    Check("add", type, "[3,9,11]", "[3,6,11]", "size=1x3x1 stride=1x2x1 pad=0_0x2_2x0_0");
+    Check("add", type, "[5,6,9]", "[8,11,9]", "size=2x3x1 pad=0_0x1_1x0_0 lhs_dilate=2x2x1");
+  }
+  Check("maximum", "f32", "[4,2100]", "[5,2100]", "size=2x1 pad=1_1x0_0");
+  Check("add", "f32", "[5,3,8]", "[5,9,8]", "size=1x7x1 pad=0_0x6_6x0_0");
+  Check("add", "f32", "[5,20,3]", "[5,13,3]", "size=1x3x1 pad=0_0x-2_-1x0_0 rhs_dilate=1x2x1");
+}
 TEST(ReduceWindow, DilationNegativePaddingAndHoles) {
   Check("add", "f32", "[10,11]", "[6,5]", "size=3x3 stride=1x2 rhs_dilate=2x1");
   Check("add", "f32", "[5,6]", "[8,11]", "size=2x3 pad=0_0x1_1 lhs_dilate=2x2");
