@@ -345,13 +345,34 @@ TEST_F(Random, GradientsOfConcentrationsAreThoseOfTheQuantile) {
   }
 }
 
-TEST_F(Random, GradientsOfBetaVariates) {
-  // x / (x + y) grows with a and falls with b.
-  const Tensor a = FromValues<double>({0.5, 2, 7}, Dims{3}, device()).RequiresGrad_();
-  const Tensor b = FromValues<double>({3, 1, 0.5}, Dims{3}, device()).RequiresGrad_();
-  Sum(Beta(a, b)).Backward();
-  for (const double slope : a.Grad().ToVector<double>()) EXPECT_GT(slope, 0);
-  for (const double slope : b.Grad().ToVector<double>()) EXPECT_LT(slope, 0);
+// The mean of a variate is a / (a + b), and that of its square is the mean times (a + 1) / (a + b + 1). Hence
+// the derivatives of many variates have the derivatives of these as their means.
+TEST_F(Random, GradientsOfBetaVariatesAreThoseOfTheirMoments) {
+  const auto mean = [](double a, double b) { return a / (a + b); };
+  const auto square = [&](double a, double b) { return mean(a, b) * (a + 1) / (a + b + 1); };
+  const auto slopes = [&](double a, double b, const std::function<Tensor(const Tensor&)>& loss) {
+    const TensorOptions doubles = {kF64, device()};
+    const Tensor as = Full({kCount}, a, doubles).RequiresGrad_(),
+                 bs = Full({kCount}, b, doubles).RequiresGrad_();
+    Sum(loss(Beta(as, bs))).Backward();
+    return std::pair(as.Grad().ToVector<double>(), bs.Grad().ToVector<double>());
+  };
+  const auto expect_mean = [](const std::vector<double>& values, double expected) {
+    const double n = static_cast<double>(values.size());
+    const double found = std::accumulate(values.begin(), values.end(), 0.0) / n;
+    double squares = 0;
+    for (const double value : values) squares += (value - found) * (value - found);
+    EXPECT_NEAR(found, expected, kSigmas * std::sqrt(squares) / n);
+  };
+  constexpr double kStep = 1e-5;
+  for (const auto [a, b] : std::vector<std::pair<double, double>>{{0.5, 3}, {2, 1}, {7, 4}}) {
+    const auto [by_a, by_b] = slopes(a, b, [](const Tensor& x) { return x; });
+    expect_mean(by_a, b / ((a + b) * (a + b)));
+    expect_mean(by_b, -a / ((a + b) * (a + b)));
+    const auto [squares_by_a, squares_by_b] = slopes(a, b, [](const Tensor& x) { return x * x; });
+    expect_mean(squares_by_a, (square(a + kStep, b) - square(a - kStep, b)) / (2 * kStep));
+    expect_mean(squares_by_b, (square(a, b + kStep) - square(a, b - kStep)) / (2 * kStep));
+  }
 }
 
 TEST_F(Random, RefusalsNameTheValues) {

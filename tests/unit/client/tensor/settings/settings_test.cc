@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -287,30 +288,36 @@ TEST_F(Settings, OfOptimizers) {
   });
 }
 
-// Random numbers are within bounds that vary.
+// Random numbers are within bounds, or about means, that vary.
 TEST_F(Settings, OfRandomNumbers) {
+  constexpr int64_t kCount = 4096;
   const TensorOptions options = {.type = kF32, .device = device()};
-  const Tensor zeros = Zeros({64}, options), key = random::Key(1, device());
+  const Tensor zeros = Zeros({kCount}, options), key = random::Key(1, device());
   struct Case {
     const char* name;
     std::function<Tensor(double)> call;
     std::function<bool(double value, double drawn)> fits;
+    // The mean and the standard deviation where bounds do not tell the value.
+    std::function<std::pair<double, double>(double value)> moments = nullptr;
   };
   const auto from_v_to_2v = [](double v, double drawn) { return v - 1e-6 <= drawn && drawn <= 2 * v; };
   const auto positive = [](double, double drawn) { return drawn >= 0; };
   const Case cases[] = {
-      {"uniform", [&](double v) { return Uniform({64}, v, 2 * v, options); }, from_v_to_2v},
-      {"truncated_normal", [&](double v) { return TruncatedNormal({64}, v, 2 * v, options); }, from_v_to_2v},
-      {"randint", [&](double v) { return Randint(Whole(10 * v), Whole(20 * v), {64}, options) / 10; },
+      {"uniform", [&](double v) { return Uniform({kCount}, v, 2 * v, options); }, from_v_to_2v},
+      {"truncated_normal", [&](double v) { return TruncatedNormal({kCount}, v, 2 * v, options); },
        from_v_to_2v},
-      {"uniform of a key", [&](double v) { return random::Uniform(key, {64}, v, 2 * v); }, from_v_to_2v},
-      {"truncated_normal of a key", [&](double v) { return random::TruncatedNormal(key, {64}, v, 2 * v); },
+      {"randint", [&](double v) { return Randint(Whole(10 * v), Whole(20 * v), {kCount}, options) / 10; },
        from_v_to_2v},
-      {"normal", [&](double v) { return Normal(v, 0, {64}, options); },
+      {"uniform of a key", [&](double v) { return random::Uniform(key, {kCount}, v, 2 * v); }, from_v_to_2v},
+      {"truncated_normal of a key",
+       [&](double v) { return random::TruncatedNormal(key, {kCount}, v, 2 * v); }, from_v_to_2v},
+      {"normal", [&](double v) { return Normal(v, 0, {kCount}, options); },
        [](double v, double drawn) { return std::abs(v - drawn) < 1e-6; }},
-      {"exponential", [&](double v) { return Exponential({64}, v, options); }, positive},
+      {"exponential", [&](double v) { return Exponential({kCount}, v, options); }, positive,
+       [](double v) { return std::pair(1 / v, 1 / v); }},
       {"bernoulli", [&](double v) { return Bernoulli(zeros, v / 2); },
-       [](double, double drawn) { return drawn == 0 || drawn == 1; }},
+       [](double, double drawn) { return drawn == 0 || drawn == 1; },
+       [](double v) { return std::pair(v / 2, std::sqrt(v / 2 * (1 - v / 2))); }},
       {"gumbel_softmax", [&](double v) { return GumbelSoftmax(zeros, v); }, positive},
       {"rrelu", [&](double v) { return -Rrelu(zeros - 1, v, 2 * v, true); }, from_v_to_2v},
       {"dropout", [&](double v) { return Dropout(zeros + 1, v / 2); },
@@ -319,8 +326,15 @@ TEST_F(Settings, OfRandomNumbers) {
   for (const Case& each : cases) {
     int64_t compiled_twice = 0;
     for (const double v : {0.3, 0.7, 1.1, 1.9}) {
-      for (const float drawn : each.call(v).ToVector<float>())
+      const std::vector<float> all = each.call(v).ToVector<float>();
+      for (const float drawn : all)
         EXPECT_TRUE(each.fits(v, drawn)) << each.name << " of " << v << ": " << drawn;
+      if (each.moments != nullptr) {
+        const auto [mean, deviation] = each.moments(v);
+        EXPECT_NEAR(std::accumulate(all.begin(), all.end(), 0.0) / kCount, mean,
+                    5 * deviation / std::sqrt(kCount))
+            << each.name << " of " << v;
+      }
       if (v == 0.7) compiled_twice = GetTraceStats().compiles;
     }
     EXPECT_EQ(GetTraceStats().compiles, compiled_twice) << each.name;
