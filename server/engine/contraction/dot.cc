@@ -109,7 +109,7 @@ class DotStep final : public Step {
     if (hlo::IsFloat(type_) && UseLibrary(dot, type_, type_, type_, threads)) return Reserve();
     DotForm form = MakeDotForm(dot, lhs_.width, rhs_.width, false);
     // The fast loop needs contiguous rows of rhs.
-    if (form.view.rhs_n != 1 && view_.flops() > kTinyDotFlops)
+    if (form.view.n != 1 && form.view.rhs_n != 1 && view_.flops() > kTinyDotFlops)
       form = MakeDotForm(dot, lhs_.width, rhs_.width, true);
     UseForm(std::move(form));
     return Reserve();

@@ -28,6 +28,11 @@ struct DotView {
     for (const Batch& b : batch) count *= b.size;
     return count;
   }
+  // Returns true for many products of a short row with a column: their sums are too short for a library.
+  bool is_points() const {
+    constexpr int64_t kBatchesMin = 16, kDepthMax = 32;
+    return m == 1 && n == 1 && k <= kDepthMax && batches() >= kBatchesMin;
+  }
   double flops() const {
     return 2.0 * static_cast<double>(batches()) * static_cast<double>(m) * static_cast<double>(n) *
            static_cast<double>(k);

@@ -88,6 +88,59 @@ struct DotKernel {
   }
 };
 
+// Computes products of a row with a column, of neighbouring batches side by side.
+template <typename T>
+struct PointsKernel {
+  static HLOD_ALWAYS_INLINE void Run(const T* lhs, int64_t lhs_batch, int64_t lhs_k, const T* rhs,
+                                     int64_t rhs_batch, int64_t rhs_k, T* out, int64_t batches, int64_t k,
+                                     bool adds) {
+    constexpr int64_t kPart = 16;
+    for (int64_t b = 0; b < batches; b += kPart) {
+      const int64_t part = std::min(kPart, batches - b);
+      T sum[kPart] = {};
+      for (int64_t d = 0; d < k; ++d) {
+        const T* const x = lhs + b * lhs_batch + d * lhs_k;
+        const T* const y = rhs + b * rhs_batch + d * rhs_k;
+#pragma omp simd
+        for (int64_t i = 0; i < part; ++i) sum[i] += x[i * lhs_batch] * y[i * rhs_batch];
+      }
+      for (int64_t i = 0; i < part; ++i) {
+        if (adds) sum[i] += out[b + i];
+        out[b + i] = sum[i];
+      }
+    }
+  }
+};
+
+template <typename T>
+absl::Status LoopPointsTyped(const DotView& view, const T* lhs, const T* rhs, T* out,
+                             const StepContext& context) {
+  const DotView::Batch inner = view.batch.back();
+  const int64_t piece = std::min(inner.size, StopCheck::PieceOf(view.k));
+  const int64_t pieces = CeilDiv(inner.size, piece), runs = view.batches() / inner.size;
+  ParallelRanges(context.threads, runs * pieces, WorkOf(view.batches(), view.k),
+                 [&](int64_t begin, int64_t end, int) {
+                   StopCheck stop(context.run);
+                   for (int64_t job = begin; job < end; ++job) {
+                     int64_t run = job / pieces;
+                     const int64_t first = job % pieces * piece, n = std::min(piece, inner.size - first);
+                     T* const to = out + run * inner.size + first;
+                     const T* l = lhs + first * inner.lhs_stride;
+                     const T* r = rhs + first * inner.rhs_stride;
+                     for (size_t i = view.batch.size() - 1; i-- > 0;) {
+                       const int64_t index = run % view.batch[i].size;
+                       run /= view.batch[i].size;
+                       l += index * view.batch[i].lhs_stride;
+                       r += index * view.batch[i].rhs_stride;
+                     }
+                     RunBest<PointsKernel<T>>(l, inner.lhs_stride, view.lhs_k, r, inner.rhs_stride,
+                                              view.rhs_k, to, n, view.k, view.adds);
+                     if (stop.Stops(n * view.k)) return;
+                   }
+                 });
+  return StopCheck::Verdict(context.run);
+}
+
 template <typename T>
 absl::Status LoopDotTyped(const DotView& view, const T* lhs, const T* rhs, T* out,
                           const StepContext& context) {
@@ -132,8 +185,9 @@ absl::Status LoopDot(hlo::PrimitiveType type, const DotView& view, const std::by
                      std::byte* out, const StepContext& context) {
   absl::Status status;
   VisitContractionType(type, [&]<typename T>() {
-    status = LoopDotTyped(view, reinterpret_cast<const T*>(lhs), reinterpret_cast<const T*>(rhs),
-                          reinterpret_cast<T*>(out), context);
+    const auto loop = view.is_points() ? LoopPointsTyped<T> : LoopDotTyped<T>;
+    status = loop(view, reinterpret_cast<const T*>(lhs), reinterpret_cast<const T*>(rhs),
+                  reinterpret_cast<T*>(out), context);
   });
   return status;
 }

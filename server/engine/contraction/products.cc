@@ -85,6 +85,7 @@ ProductShape ShapeOf(const DotView& view) {
 
 ProductLibrary BestProductLibrary(const DotView& view, hlo::PrimitiveType lhs, hlo::PrimitiveType rhs,
                                   hlo::PrimitiveType out) {
+  if (view.is_points()) return kLoops;
   return ChoicesFor(lhs, rhs, out)[static_cast<int>(ThisProcessor())][static_cast<int>(ShapeOf(view))];
 }
 

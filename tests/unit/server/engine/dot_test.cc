@@ -34,6 +34,24 @@ TEST(Dot, SmallOnesUseOurLoops) {
     ExpectStep(Dot(type + "[3,5]", type + "[5,7]", type + "[3,7]", kPlain), {.rtol = 2e-2, .atol = 2e-2});
   }
 }
+// Many short products of a row with a column, whose batches are neighbours in one operand or in none.
+TEST(Dot, ManyShortSums) {
+  const std::string rows = "lhs_batch_dims={0,1}, rhs_batch_dims={0,1}, lhs_contracting_dims={2}, ";
+  for (const std::string type : {"f32", "f64", "s32", "c64", "bf16"}) {
+    const std::string out = type == "bf16" ? "f32" : type;
+    const auto check = [&](const std::string& lhs, const std::string& rhs, const std::string& batch,
+                           const std::string& numbers) {
+      ExpectStep(Dot(type + lhs, type + rhs, out + batch, numbers), {.rtol = 1e-5, .atol = 1e-4});
+    };
+    check("[9,37,4]", "[9,37,4]", "[9,37]", rows + "rhs_contracting_dims={2}");
+    check("[9,37,32]", "[32,9,37]", "[9,37]",
+          "lhs_batch_dims={0,1}, rhs_batch_dims={1,2}, lhs_contracting_dims={2}, rhs_contracting_dims={0}");
+    check("[9,37,3]", "[37,9,3]", "[9,37]",
+          "lhs_batch_dims={0,1}, rhs_batch_dims={1,0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}");
+    check("[400,1]", "[400,1]", "[400]",
+          "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}");
+  }
+}
 TEST(Dot, ByHand) {
   const std::vector<Literal> result = RunStepText(
       Dot("f32[2,3]", "f32[3,2]", "f32[2,2]", kPlain),
