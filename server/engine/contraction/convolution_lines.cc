@@ -1,3 +1,4 @@
+// Adds the product of one position of the kernel to a line of the result, position by position.
 #include "server/engine/contraction/convolution_lines.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace hlod::engine {
 namespace {
 
-constexpr int64_t kDepth = 256;  // The features whose strip of columns stays in L1.
+constexpr int64_t kStripFeatures = 256;  // The features whose strip of columns stays in L1.
 
 int64_t OutputsPerGroup(const ConvolutionForm& form) {
   return form.outputs / (form.feature_groups * form.batch_groups);
@@ -18,7 +19,7 @@ int64_t OutputsPerGroup(const ConvolutionForm& form) {
 
 // The product that is added to a line at one position of the kernel. Strides are in elements.
 template <typename T>
-struct Product {
+struct LineProduct {
   const T* lhs;
   int64_t lhs_row, lhs_depth;
   const T* rhs;
@@ -29,8 +30,8 @@ struct Product {
   // Returns false when it was interrupted.
   bool AddTo(StopCheck& stop) const {
     const PanelKernels<T>& kernels = GetPanelKernels<T>();
-    for (int64_t k = 0; k < depth; k += kDepth) {
-      const int64_t features = std::min(kDepth, depth - k);
+    for (int64_t k = 0; k < depth; k += kStripFeatures) {
+      const int64_t features = std::min(kStripFeatures, depth - k);
       for (int64_t column = 0; column < columns; column += kernels.columns()) {
         const int count = static_cast<int>(std::min<int64_t>(kernels.columns(), columns - column));
         const bool done = stop.ForPieces(rows, 1 + features * count / 16, [&](int64_t row, int64_t end) {
@@ -129,7 +130,7 @@ class Lines {
     for (int64_t row = 0; row < rows; ++row) std::fill_n(line + row * stride, columns, T{0});
   }
 
-  Product<T> ProductOf(const T* x, const T* weights, T* line, Range places) const {
+  LineProduct<T> ProductOf(const T* x, const T* weights, T* line, Range places) const {
     const int64_t features = form_.features_a_group(), count = places.end - places.begin;
     T* const to = line + places.begin * axis_.out_stride;
     if (transposed_) {

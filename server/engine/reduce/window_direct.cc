@@ -240,8 +240,8 @@ class DirectWindowStep final : public Step {
   WindowAxis::Range ColumnsInside(int64_t begin, int64_t end) const {
     const hlo::WindowDimension& w = last_.window;
     if (w.base_dilation != 1) return {end, end};
-    const int64_t most =
-        last_.in - 1 + w.padding_low - (w.size - 1) * w.window_dilation;  // Times the stride.
+    // The limit on a column times the stride.
+    const int64_t most = last_.in - 1 + w.padding_low - (w.size - 1) * w.window_dilation;
     const int64_t first = std::clamp(CeilDiv(w.padding_low, w.stride), begin, end);
     return {first, most < 0 ? first : std::clamp(most / w.stride + 1, first, end)};
   }

@@ -1,3 +1,4 @@
+// Decides when the times of both forms are known.
 #include "server/engine/tile/kernel_trial.h"
 
 #include <algorithm>
