@@ -25,6 +25,7 @@ uint64_t Leader::Take(LaunchSpec spec, uint32_t self, int64_t now_us) {
   for (const v1::LaunchPart& part : launch.spec.prepare.parts())
     launch.parts[part.rank()].devices = static_cast<size_t>(part.devices_size());
   const uint64_t group = launch.spec.prepare.group();
+  if (launch.spec.deadline_us != 0) timed_.insert(number);
   if (group != 0) offered_[{group, launch.spec.prepare.sequence()}] = number;
   Enqueue(group, number);
   may_begin_ = true;
@@ -70,6 +71,7 @@ void Leader::BeginNext(bool coordinator, int64_t now_us) {
 
 void Leader::Begin(Launch& launch, bool coordinator, int64_t now_us) {
   begun_.Add(launch.spec.prepare.group(), launch.spec.user);
+  timed_.insert(launch.spec.prepare.launch().number());
   launch.phase = Phase::kTicket;
   launch.since_us = now_us;
   if (!coordinator) return Prepare(launch, last_ticket_ + 1, now_us);
@@ -117,6 +119,7 @@ void Leader::Erase(Launches::iterator found) {
   }
   offered_.erase({spec.prepare.group(), spec.prepare.sequence()});
   may_begin_ = !queued_.empty();
+  timed_.erase(found->first);
   launches_.erase(found);
 }
 
@@ -351,7 +354,8 @@ void Leader::Tick(bool coordinator, int64_t now_us) {
     ForgetTickets();
   }
   std::vector<uint64_t> late, unordered;
-  for (const auto& [number, launch] : launches_) {
+  for (const uint64_t number : timed_) {
+    const Launch& launch = launches_.at(number);
     if (!CheckTime(launch, now_us).ok()) {
       late.push_back(number);
     } else if (launch.phase == Phase::kTicket && !coordinator) {

@@ -234,6 +234,7 @@ void LaunchParts::Add(const std::shared_ptr<device::LaunchPart>& part) {
     if (stopping_) {
       why = DaemonIsEnding();
     } else if (entries_.emplace(KeyOf(*part), Entry{.part = part, .launch = {}}).second) {
+      fresh_.push_back(KeyOf(*part));
       return;
     }
   }
@@ -244,14 +245,14 @@ std::vector<v1::LaunchOffer> LaunchParts::TakeNews(int64_t now_us) {
   std::vector<v1::LaunchOffer> news;
   size_t participants = 0;
   MutexLock lock(&mu_);
-  for (auto& [key, entry] : entries_) {
-    if (news.size() == kNewsMax || participants > kNewsParticipantsMax) break;
-    if (entry.phase != Entry::Phase::kComing || entry.told) continue;
-    if (entry.since_us == 0) entry.since_us = now_us;
-    if (now_us - entry.since_us < kAnnounceUs) continue;
-    entry.told = true;
-    participants += entry.part->request().ranks.size();
-    news.push_back(OfferOf(*entry.part));
+  for (const Key& key : std::exchange(fresh_, {})) coming_.emplace_back(now_us, key);
+  while (!coming_.empty() && now_us - coming_.front().first >= kAnnounceUs && news.size() < kNewsMax &&
+         participants <= kNewsParticipantsMax) {
+    const auto found = entries_.find(coming_.front().second);
+    coming_.pop_front();
+    if (found == entries_.end() || found->second.phase != Entry::Phase::kComing) continue;
+    participants += found->second.part->request().ranks.size();
+    news.push_back(OfferOf(*found->second.part));
     news.back().set_coming(true);
   }
   return news;

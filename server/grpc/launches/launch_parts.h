@@ -73,8 +73,6 @@ class LaunchParts : public device::Launches, public fabric::Work {
   struct Entry {
     std::shared_ptr<device::LaunchPart> part;
     enum class Phase { kComing, kOffered, kPreparing, kStarted } phase = Phase::kComing;
-    int64_t since_us = 0;  // The time since which it waits for its arguments; 0: not known yet.
-    bool told = false;
     std::string digest;                                // The program's, once it is offered.
     v1::LaunchId launch;                               // Once it is being prepared.
     std::shared_ptr<LaunchCarrier> carrier = nullptr;  // Set with `launch`.
@@ -105,6 +103,10 @@ class LaunchParts : public device::Launches, public fabric::Work {
   Mutex mu_;  // Taken after the machine's lock.
   CondVar changed_ ABSL_GUARDED_BY(mu_);
   std::map<Key, Entry> entries_ ABSL_GUARDED_BY(mu_);
+  // The parts that have come since the last TakeNews, and those before with the time since which they wait;
+  // some are offered or over by now. So a tick does not look at all entries.
+  std::vector<Key> fresh_ ABSL_GUARDED_BY(mu_);
+  std::deque<std::pair<int64_t, Key>> coming_ ABSL_GUARDED_BY(mu_);
   std::map<std::pair<uint32_t, uint64_t>, Key> keys_ ABSL_GUARDED_BY(mu_);  // By leader and number.
   std::deque<std::function<void()>> jobs_ ABSL_GUARDED_BY(mu_);
   bool running_ ABSL_GUARDED_BY(mu_) = false;  // A thread runs a job, or one has failed.
