@@ -17,13 +17,16 @@
 namespace hlod::runtime {
 namespace {
 
-// One call on its own queue. Every operation is waited for, at most for `silence`. The destructor cancels the
-// current operation.
+// The pause between two questions to the watch of a stream on which nothing moves.
+constexpr absl::Duration kWatchPause = absl::Milliseconds(250);
+
+// One call on its own queue. Every operation is waited for until the watch gives it up, at most for
+// `silence`. The destructor cancels the current operation.
 class BlockingCall {
  public:
   BlockingCall(grpc::GenericStub& stub, const std::string& method, const std::string& token,
-               absl::Time deadline, absl::Duration silence)
-      : silence_(silence) {
+               absl::Time deadline, absl::Duration silence, BulkWatch watch)
+      : silence_(silence), watch_(watch) {
     if (!token.empty()) context_.AddMetadata("authorization", "Bearer " + token);
     if (deadline != absl::InfiniteFuture()) context_.set_deadline(absl::ToChronoTime(deadline));
     call_ = stub.PrepareCall(&context_, method, &queue_);
@@ -56,28 +59,35 @@ class BlockingCall {
     grpc::Status status;
     call_->Finish(&status, nullptr);
     Next();
-    if (!stalled_) return rpc::FromGrpc(status);
-    return Unavailable("Nothing moved on a bulk stream for %s.", absl::FormatDuration(silence_));
+    return given_up_.ok() ? rpc::FromGrpc(status) : given_up_;
   }
 
  private:
   bool Next() {
     void* tag;
     bool ok;
-    if (silence_ < absl::InfiniteDuration()) {
-      switch (queue_.AsyncNext(&tag, &ok, absl::ToChronoTime(absl::Now() + silence_))) {
+    const absl::Time begin = absl::Now();
+    while (silence_ < absl::InfiniteDuration() && given_up_.ok()) {
+      switch (queue_.AsyncNext(&tag, &ok, absl::ToChronoTime(absl::Now() + kWatchPause))) {
         case grpc::CompletionQueue::GOT_EVENT: return ok;
         case grpc::CompletionQueue::SHUTDOWN: return false;
         case grpc::CompletionQueue::TIMEOUT: break;
       }
-      stalled_ = true;
-      context_.TryCancel();  // The operation under way then ends.
+      const absl::Duration still = absl::Now() - begin;
+      if (!watch_(still)) {
+        given_up_ = Unavailable("The connection broke while nothing moved on a bulk stream for %s.",
+                                absl::FormatDuration(still));
+      } else if (still >= silence_) {
+        given_up_ = Unavailable("Nothing moved on a bulk stream for %s.", absl::FormatDuration(still));
+      }
+      if (!given_up_.ok()) context_.TryCancel();  // The operation under way then ends.
     }
     return queue_.Next(&tag, &ok) && ok;
   }
 
   const absl::Duration silence_;
-  bool stalled_ = false;
+  const BulkWatch watch_;
+  absl::Status given_up_;  // The reason if this side gave the stream up, otherwise OK.
   grpc::ClientContext context_;
   grpc::CompletionQueue queue_;
   std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
@@ -90,8 +100,8 @@ class GrpcBulk : public BulkChannel {
       : channel_(std::move(channel)), stub_(channel_), token_(token), silence_(silence) {}
 
   absl::Status Upload(const v1::TransferId& transfer, absl::Span<const std::byte> bytes, int64_t chunk_bytes,
-                      absl::Time deadline) override {
-    BlockingCall call(stub_, "/hlod.v1.Bulk/Upload", token_, deadline, silence_);
+                      absl::Time deadline, BulkWatch watch) override {
+    BlockingCall call(stub_, "/hlod.v1.Bulk/Upload", token_, deadline, silence_, watch);
     bool writable = true;
     for (size_t sent = 0; writable && (sent < bytes.size() || sent == 0);) {
       const absl::Span<const std::byte> data = bytes.subspan(sent, static_cast<size_t>(chunk_bytes));
@@ -105,9 +115,9 @@ class GrpcBulk : public BulkChannel {
     return call.Finish();
   }
 
-  absl::Status Download(const v1::TransferId& transfer, absl::Span<std::byte> out,
-                        absl::Time deadline) override {
-    BlockingCall call(stub_, "/hlod.v1.Bulk/Download", token_, deadline, silence_);
+  absl::Status Download(const v1::TransferId& transfer, absl::Span<std::byte> out, absl::Time deadline,
+                        BulkWatch watch) override {
+    BlockingCall call(stub_, "/hlod.v1.Bulk/Download", token_, deadline, silence_, watch);
     const std::string request = transfer.SerializeAsString();
     const grpc::Slice slice(request);
     if (call.Write(grpc::ByteBuffer(&slice, 1))) call.WritesDone();

@@ -99,12 +99,28 @@ class GrpcPipe : public Pipe {
 
   PipeEvent Poll(absl::Time deadline) override {
     PipeEvent event;
-    if (ended_) return event;
+    const absl::Time until = deadline == absl::InfinitePast() ? deadline : deadline + kDeadlineStep;
     void* tag;
     bool ok;
-    const absl::Time until = deadline == absl::InfinitePast() ? deadline : deadline + kDeadlineStep;
-    if (queue_.AsyncNext(&tag, &ok, ToGpr(until)) != grpc::CompletionQueue::GOT_EVENT) return event;
-    switch (reinterpret_cast<intptr_t>(tag)) {
+    // An operation of which the session knows nothing is no event: that may follow at once, and nobody else
+    // would see it.
+    while (!ended_ && event.kind == PipeEvent::Kind::kNothing &&
+           queue_.AsyncNext(&tag, &ok, ToGpr(until)) == grpc::CompletionQueue::GOT_EVENT)
+      Handle(static_cast<TagValue>(reinterpret_cast<intptr_t>(tag)), ok, event);
+    return event;
+  }
+
+  bool checksums() const override { return true; }
+  void FinishWrites() override { call_->WritesDone(Tag(kWritesDone)); }
+  void Cancel() override { context_.TryCancel(); }
+
+ private:
+  enum TagValue : intptr_t { kStart = 1, kWrite, kRead, kFinish, kWritesDone };
+  static void* Tag(TagValue value) { return reinterpret_cast<void*>(value); }
+
+  // Handles an operation that has ended, which may be an event for the session.
+  void Handle(TagValue operation, bool ok, PipeEvent& event) {
+    switch (operation) {
       case kWrite:
         // A failed write is followed by a failed read, which has the reason.
         if (ok) event.kind = PipeEvent::Kind::kWritten;
@@ -134,18 +150,10 @@ class GrpcPipe : public Pipe {
         event.kind = PipeEvent::Kind::kEnded;
         event.status = corrupt_.ok() ? rpc::FromGrpc(status_) : corrupt_;
         break;
-      default: break;
+      case kStart:
+      case kWritesDone: break;
     }
-    return event;
   }
-
-  bool checksums() const override { return true; }
-  void FinishWrites() override { call_->WritesDone(Tag(kWritesDone)); }
-  void Cancel() override { context_.TryCancel(); }
-
- private:
-  enum TagValue : intptr_t { kStart = 1, kWrite, kRead, kFinish, kWritesDone };
-  static void* Tag(TagValue value) { return reinterpret_cast<void*>(value); }
 
   const std::shared_ptr<grpc::Channel> channel_;
   grpc::GenericStub stub_;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -47,16 +48,22 @@ class Pipe {
   virtual void Cancel() = 0;
 };
 
-// A bulk stream of chunks, besides the session's own stream.
+// Asked several times a second while nothing moves on a bulk stream, with the time for which nothing has
+// moved. Returns false when the stream must be given up.
+using BulkWatch = absl::FunctionRef<bool(absl::Duration still)>;
+
+// A bulk stream of chunks, besides the session's own stream. A stream that `watch` gives up ends with
+// UNAVAILABLE. On a connection that may stall, a stream cannot tell by itself that it waits for ever: its
+// peer's side may be gone, or it may be on another connection than the session.
 class BulkChannel {
  public:
   virtual ~BulkChannel() = default;
   // Sends all of `bytes` for the transfer; returns when the daemon has them.
   virtual absl::Status Upload(const v1::TransferId& transfer, absl::Span<const std::byte> bytes,
-                              int64_t chunk_bytes, absl::Time deadline) = 0;
+                              int64_t chunk_bytes, absl::Time deadline, BulkWatch watch) = 0;
   // Fills `out`, whose size must be that of the transfer.
   virtual absl::Status Download(const v1::TransferId& transfer, absl::Span<std::byte> out,
-                                absl::Time deadline) = 0;
+                                absl::Time deadline, BulkWatch watch) = 0;
 };
 
 // Makes connections to one daemon.

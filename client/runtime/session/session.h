@@ -193,6 +193,14 @@ class Session : public std::enable_shared_from_this<Session> {
   // periodically on a connection that may stall, so that a program that computes for long is not given up.
   void Beat();
 
+  // The number of the connection: it grows with each that is resumed on.
+  int64_t connection() const { return connection_.load(std::memory_order_acquire); }
+  // For a thread that waits for something else which the daemon sends on connection number `connection`, such
+  // as the bytes of a bulk stream. Polls like Beat, and with `ask` pings the daemon: a peer that has
+  // forgotten the connection answers that with a reset, and nothing else would tell. Returns false when the
+  // connection has broken.
+  bool Watch(int64_t connection, bool ask);
+
   // Undoes Sender::HoldAcknowledgement, and tells the daemon.
   void ReleaseAcknowledgement(uint64_t command);
 
@@ -265,6 +273,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void AskForProgress() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Writes queued messages while no write is under way.
   void StartWrites() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Pings the daemon, also when the log has no room.
+  void AskAtOnce() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Empties the queue until the deadline, polling when no other thread does.
   void Push(absl::Time deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Handles one event, waiting for it until the deadline. Returns false if no event came, if another thread
@@ -310,7 +320,7 @@ class Session : public std::enable_shared_from_this<Session> {
   uint64_t id_ = 0;
   std::string secret_;
 
-  std::atomic<int64_t> commands_done_ = 0;
+  std::atomic<int64_t> commands_done_ = 0, connection_ = 0;
 
   absl::Mutex mu_;
   absl::CondVar changed_;  // Signalled after each event, and when the polling thread stops.

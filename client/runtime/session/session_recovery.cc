@@ -267,6 +267,7 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
   for (const uint64_t command : cancels_) outbox_.AddCancel(command);
   writing_ = writing;
   silence_.Restart(absl::Now());
+  connection_.fetch_add(1, std::memory_order_release);
   told_idle_ = false;  // A new stream begins as if its last message had not been quiet.
   connected_ = true;
   StartWrites();

@@ -62,7 +62,10 @@ void Session::AskOrBreak() {
     return;
   }
   // No command may follow a goodbye; the stream's end is the answer then.
-  if (goodbye_) return;
+  if (!goodbye_) AskAtOnce();
+}
+
+void Session::AskAtOnce() {
   v1::Command ping;
   ping.mutable_ping()->set_at_once(true);
   AddCommand(std::move(ping), 0);
@@ -141,6 +144,16 @@ void Session::Beat() {
   absl::MutexLock lock(&mu_);
   while (PollOnce(absl::InfinitePast())) {
   }
+}
+
+bool Session::Watch(int64_t connection, bool ask) {
+  absl::MutexLock lock(&mu_);
+  while (PollOnce(absl::InfinitePast())) {
+  }
+  if (!connected_ || connection != connection_.load(std::memory_order_relaxed)) return false;
+  // Also if an earlier ping is not answered: the answer may have met the reset.
+  if (ask && !goodbye_) AskAtOnce();
+  return connected_;
 }
 
 void Session::HandleMessage(v1::ServerMessage& message) {

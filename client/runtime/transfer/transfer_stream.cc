@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/time/clock.h"
 #include "client/runtime/transfer/transfer.h"
 #include "common/base/errors/status.h"
@@ -9,31 +10,67 @@
 namespace hlod::runtime {
 namespace {
 
-// The number of attempts per transfer, because the connection may break and be re-established meanwhile.
-constexpr int kAttempts = 10;
+// The number of attempts on an intact connection, where only the stream was reset because the daemon was
+// short of memory for it; and of those that ended with their connection: more are not the network's bad luck.
+constexpr int kAttempts = 10, kBrokenMax = 100;
 constexpr absl::Duration kPauseFirst = absl::Milliseconds(5), kPauseMax = absl::Milliseconds(500);
 constexpr int64_t kChunkBytes = 1 << 20;  // The fastest size measured.
+// The time without a movement after which the daemon is asked for a sign of life, and the pause between
+// questions.
+constexpr absl::Duration kQuestion = absl::Seconds(2);
+
+// Watches the connection of the session for a bulk stream. The stream shares its fate, or is on a later
+// connection that gRPC made by itself when the session's broke. Either way a stream on which nothing moves
+// can go on only if the session's connection is intact: the daemon may wait for the declaration of that very
+// transfer, which was lost with it, and nobody polls the session meanwhile.
+class ConnectionWatch {
+ public:
+  explicit ConnectionWatch(Session& session) : session_(session), connection_(session.connection()) {}
+  // Returns false when the connection has broken.
+  bool GoesOn(absl::Duration still) {
+    if (still < asked_) asked_ = absl::ZeroDuration();  // Something has moved.
+    const bool ask = still >= asked_ + kQuestion;
+    if (ask) asked_ = still;
+    return session_.Watch(connection_, ask);
+  }
+  // Returns true when the session goes on in another connection than at the begin.
+  bool Broken() const { return session_.connection() != connection_; }
+
+ private:
+  Session& session_;
+  const int64_t connection_;
+  absl::Duration asked_;  // The stillness at which the daemon was last asked.
+};
+
+// Returns true when an attempt failed for a reason that another may not meet. A refusal by the daemon has a
+// kind; a broken stream has one of many codes of gRPC. `pending` means that the daemon has not received the
+// declaration of the transfer, which the session sends again; `auth`, that it does not know the session,
+// which then learns itself that it is lost.
+bool MayPass(const absl::Status& status) {
+  const ErrorKind kind = KindOf(status);
+  if (kind == ErrorKind::kNone) return !absl::IsDeadlineExceeded(status);
+  return kind == ErrorKind::kPending || kind == ErrorKind::kAuth;
+}
 
 // Runs `attempt` until it succeeds, fails for another reason than the connection, or the session is lost.
-template <typename Attempt>
-absl::Status WithRetries(Session& session, Attempt attempt) {
-  absl::Status status;
-  for (int i = 0; i < kAttempts; ++i) {
-    status = attempt();
-    // A refusal by the daemon has a kind; a broken stream has one of many codes of gRPC.
-    if (status.ok() || KindOf(status) != ErrorKind::kNone ||
-        status.code() == absl::StatusCode::kDeadlineExceeded)
-      return status;
+// `over` returns true when nothing is left to transfer.
+absl::Status WithRetries(Session& session, absl::Time deadline, absl::FunctionRef<bool()> over,
+                         absl::FunctionRef<absl::Status(BulkWatch watch)> attempt) {
+  for (int failed = 0, broken = 0;;) {
+    ConnectionWatch watch(session);  // Before the attempt takes the channel, which may be newer.
+    const absl::Status status = attempt([&watch](absl::Duration still) { return watch.GoesOn(still); });
+    if (status.ok() || !MayPass(status)) return status;
     // The session's stream shares the connection: a round trip detects that it is broken, reconnects, and
     // sends the declaration again.
     v1::Command ping;
     ping.mutable_ping()->set_at_once(true);
     ASSIGN_OR_RETURN(const Command sent, session.Send({}, std::move(ping)));
-    RETURN_IF_ERROR(session.Wait(*sent));
-    // If the connection is intact, only the stream was reset, because the daemon was short of memory for it.
-    absl::SleepFor(std::min(kPauseFirst * (1 << i), kPauseMax));
+    RETURN_IF_ERROR(session.Wait(*sent, deadline));
+    if (over()) return status;
+    const int count = watch.Broken() ? ++broken : ++failed;
+    if (failed == kAttempts || broken == kBrokenMax) return status;
+    absl::SleepFor(std::min(kPauseFirst * (1 << std::min(count - 1, 10)), kPauseMax));
   }
-  return status;
 }
 
 class StreamDownload : public CommandDownload {
@@ -49,9 +86,12 @@ class StreamDownload : public CommandDownload {
     if (!command_->reply.download().stream()) {
       result_ = MakeError(ErrorKind::kCorrupt, "The daemon did not offer the bytes on a stream.");
     } else {
-      absl::Status status = WithRetries(*session_, [&] {
-        return session_->connector().bulk()->Download(session_->TransferOf(command_->id), out_, deadline);
-      });
+      const auto fetch = [&](BulkWatch watch) {
+        return session_->connector().bulk()->Download(session_->TransferOf(command_->id), out_, deadline,
+                                                      watch);
+      };
+      absl::Status status = WithRetries(
+          *session_, deadline, [] { return false; }, fetch);
       // The daemon keeps the bytes, so the caller may try again.
       if (absl::IsDeadlineExceeded(status) && deadline < absl::InfiniteFuture()) return status;
       result_ = std::move(status);
@@ -72,15 +112,15 @@ class Stream : public Transfer {
     RETURN_IF_ERROR(session.Transact(caller, [&](Session::Sender& sender) {
       sent = AddUpload(sender, request, [](v1::Upload& upload) { upload.set_stream(true); });
     }));
-    const absl::Status status = WithRetries(session, [&] {
+    const auto done = [&] { return sent->done.load(std::memory_order_acquire); };
+    const absl::Status status = WithRetries(session, absl::InfiniteFuture(), done, [&](BulkWatch watch) {
       return session.connector().bulk()->Upload(
           session.TransferOf(sent->id), bytes, std::min(kChunkBytes, session.daemon().limits.chunk_bytes_max),
-          absl::InfiniteFuture());
+          absl::InfiniteFuture(), watch);
     });
     // A refusal by the daemon is reported by the buffer, as for every other command; only a broken connection
     // is reported here.
-    if (status.ok() || KindOf(status) != ErrorKind::kNone || sent->done.load(std::memory_order_acquire))
-      return sent;
+    if (status.ok() || !MayPass(status) || done()) return sent;
     RETURN_IF_ERROR(session.status());
     return status;
   }

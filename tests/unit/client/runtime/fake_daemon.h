@@ -85,6 +85,7 @@ struct FakeDaemon {
   // Called for each message that has neither a command nor a cancel.
   std::function<void(const v1::ClientMessage&, FakePipe&)> on_header = [](const auto&, auto&) {};
   std::shared_ptr<FakePipe> pipe;  // The latest pipe.
+  std::shared_ptr<BulkChannel> bulk;  // Carries bulk streams; null if the test has none.
 
   static void Settle(const v1::Command& command, FakePipe& pipe) {
     v1::ServerMessage message;
@@ -173,7 +174,7 @@ class FakeConnector : public Connector {
     if (absl::Status status = daemon_->Accept(pipe); !status.ok()) return status;
     return std::shared_ptr<Pipe>(pipe);
   }
-  std::shared_ptr<BulkChannel> bulk() override { return nullptr; }
+  std::shared_ptr<BulkChannel> bulk() override { return daemon_->bulk; }
   const std::string& address() const override { return address_; }
   bool local() const override { return daemon_->arena.bytes() > 0; }
   bool may_stall() const override { return daemon_->may_stall; }
