@@ -45,6 +45,7 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Open(const v1::Hello& hello, 
   std::shared_ptr<Session> session;
   if (hello.has_resume()) {
     ASSIGN_OR_RETURN(session, Resume(hello.resume()));
+    session->OnResume();
   } else {
     if (draining_)
       return MakeError(ErrorKind::kDraining, "The daemon is shutting down and takes no new session.");

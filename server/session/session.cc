@@ -58,6 +58,7 @@ device::Done Session::Settler(uint64_t command) {
 // messages
 
 absl::Status Session::OnMessage(const SessionStream* stream, const v1::ClientMessage& message) {
+  heard_.store(true, std::memory_order_relaxed);
   MutexLock reader(&reader_mu_);
   const absl::StatusOr<bool> begun = answers_.BeginMessage(stream, message);
   const absl::Status status = begun.ok() && *begun ? OnMessageRead(message) : begun.status();
@@ -104,9 +105,16 @@ absl::Status Session::OnCommand(const v1::Command& command) {
   return violation.status();
 }
 
+void Session::OnResume() {
+  session_device_->uploads().OnResume(session_device_->devices().clock().Now());
+  transfers_.OnResume();
+}
+
 void Session::Tick(absl::Time now) {
-  session_device_->uploads().Expire(now);
-  transfers_.Tick(now);
+  if (heard_.exchange(false, std::memory_order_relaxed)) heard_at_ = now;
+  session_device_->uploads().Expire(now, heard_at_);
+  // A client that is away declares its transfers when it has returned.
+  if (answers_.connected()) transfers_.Tick(now);
 }
 
 }  // namespace hlod::session

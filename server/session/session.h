@@ -61,7 +61,9 @@ class Session : public std::enable_shared_from_this<Session> {
   void End(const absl::Status& status);
   bool goodbye() const { return goodbye_; }
 
-  // Fails uploads whose bytes are late, and transfers whose declaration is late.
+  // Called before the client gets a new stream: what the daemon waits for may have to be sent again.
+  void OnResume();
+  // Fails uploads whose bytes are late, and transfers whose declaration is late. Called on one thread.
   void Tick(absl::Time now);
 
   // For command handlers. Settler returns the callback that settles `command`.
@@ -104,6 +106,8 @@ class Session : public std::enable_shared_from_this<Session> {
   Mutex reader_mu_;
   // Atomic, because a replaced stream, on another thread, also reads it.
   std::atomic<bool> goodbye_{false};
+  std::atomic<bool> heard_{false};              // True when a message came since the last Tick.
+  absl::Time heard_at_ = absl::InfinitePast();  // The time of the Tick that found the last one.
 };
 
 }  // namespace hlod::session

@@ -76,21 +76,28 @@ absl::Status SessionTransfers::AddBulkStream(const std::shared_ptr<BulkStream>& 
   return absl::OkStatus();
 }
 
+absl::Time SessionTransfers::Deadline() const {
+  return session_device_.devices().clock().Now() + absl::Microseconds(limits_.upload_wait_us);
+}
+
 void SessionTransfers::AwaitUpload(uint64_t command, std::function<void(const absl::Status&)> declared) {
   absl::Status status;
   {
     MutexLock lock(&mu_);
-    if (!ended_ && command > handled_through_) {
-      if (waiting_.size() >= kBulkStreamsMax) {
+    if (ended_) {
+      status = Cancelled("The session ended.");
+    } else if (command > handled_through_) {
+      if (const auto found = waiting_.find(command); found != waiting_.end()) {
+        found->second.deadline = Deadline();
+        declared.swap(found->second.declared);
+        status = Aborted("Another stream waits for the declaration of command %d.", command);
+      } else if (waiting_.size() >= kBulkStreamsMax) {
         status = TooManyBulkStreams();
       } else {
-        const absl::Time deadline =
-            session_device_.devices().clock().Now() + absl::Microseconds(limits_.upload_wait_us);
-        waiting_.emplace(command, Waiter{std::move(declared), deadline});
+        waiting_.emplace(command, Waiter{std::move(declared), Deadline()});
         return;
       }
     }
-    if (ended_) status = Cancelled("The session ended.");
   }
   if (status.ok() && !session_device_.uploads().ExpectsTransfer(command)) {
     status = NotFound("Command %d is not an upload that waits for a bulk stream.", command);
@@ -99,16 +106,19 @@ void SessionTransfers::AwaitUpload(uint64_t command, std::function<void(const ab
 }
 
 void SessionTransfers::OnHandled(uint64_t command) {
-  std::vector<Waiter> waiters;
+  std::map<uint64_t, Waiter>::node_type waiter;
   {
     MutexLock lock(&mu_);
     handled_through_ = command;
     if (waiting_.empty()) return;
-    const auto [first, last] = waiting_.equal_range(command);
-    for (auto it = first; it != last; ++it) waiters.push_back(std::move(it->second));
-    waiting_.erase(first, last);
+    waiter = waiting_.extract(command);
   }
-  for (Waiter& waiter : waiters) AwaitUpload(command, std::move(waiter.declared));
+  if (!waiter.empty()) AwaitUpload(command, std::move(waiter.mapped().declared));
+}
+
+void SessionTransfers::OnResume() {
+  MutexLock lock(&mu_);
+  for (auto& [command, waiter] : waiting_) waiter.deadline = Deadline();
 }
 
 void SessionTransfers::Tick(absl::Time now) {
@@ -141,7 +151,7 @@ bool SessionTransfers::busy() const {
 
 void SessionTransfers::End() {
   Downloads downloads;
-  std::multimap<uint64_t, Waiter> waiting;
+  std::map<uint64_t, Waiter> waiting;
   std::vector<std::weak_ptr<BulkStream>> streams;
   {
     MutexLock lock(&mu_);

@@ -58,10 +58,14 @@ class SessionTransfers {
   // RESOURCE_EXHAUSTED when there are too many.
   absl::Status AddBulkStream(const std::shared_ptr<BulkStream>& stream);
   // Calls `declared` when the command's upload is declared and waits for a transfer, perhaps at once; with an
-  // error when this will not happen.
+  // error when this will not happen, or when a later stream waits for the same command: then the client has
+  // given this one up.
   void AwaitUpload(uint64_t command, std::function<void(const absl::Status&)> declared);
   // Called when a command was handled; if it is an upload, it is declared now.
   void OnHandled(uint64_t command);
+  // Called when the client is about to resume its session, and to declare again what the daemon has not
+  // received: waiting transfers wait anew.
+  void OnResume();
   // Fails transfers whose declaration is late.
   void Tick(absl::Time now);
 
@@ -87,6 +91,7 @@ class SessionTransfers {
     absl::Time deadline;
   };
   using Downloads = std::map<uint64_t, std::shared_ptr<KeptDownload>>;
+  absl::Time Deadline() const;
   // Removes a download and releases its budget. The caller destroys it after releasing the lock.
   std::shared_ptr<KeptDownload> Take(Downloads::iterator download) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
@@ -98,7 +103,7 @@ class SessionTransfers {
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
   Downloads downloads_ ABSL_GUARDED_BY(mu_);
   // The waiting streams by the id of the Upload command that they wait for.
-  std::multimap<uint64_t, Waiter> waiting_ ABSL_GUARDED_BY(mu_);
+  std::map<uint64_t, Waiter> waiting_ ABSL_GUARDED_BY(mu_);
   uint64_t handled_through_ ABSL_GUARDED_BY(mu_) = 0;  // Commands up to this one have been handled.
   std::vector<std::weak_ptr<BulkStream>> streams_ ABSL_GUARDED_BY(mu_);
   device::MemoryCharge arena_charge_ ABSL_GUARDED_BY(mu_);

@@ -167,9 +167,14 @@ void SessionUploads::AbortTransfer(uint64_t command, uint64_t generation, const 
   lock.Discard(upload);
 }
 
-void SessionUploads::Expire(absl::Time now) {
+void SessionUploads::OnResume(absl::Time now) {
+  MutexLock lock(&state_.mu);
+  uploads_.RestartDeadlines(now);
+}
+
+void SessionUploads::Expire(absl::Time now, absl::Time heard) {
   DeferringLock lock(&state_.mu, &state_.failed);
-  for (const uint64_t command : uploads_.Late(now)) {
+  for (const uint64_t command : uploads_.Late(now, heard)) {
     const absl::Status late = uploads_.LateError(command);
     const std::shared_ptr<PendingUpload> upload = uploads_.Remove(command);
     Settle(*upload, late, lock);

@@ -38,8 +38,10 @@ class SessionUploads {
   // Ends a transfer early and discards its bytes. The upload waits for another transfer, or fails with
   // `error`.
   void AbortTransfer(uint64_t command, uint64_t generation, const absl::Status& error = absl::OkStatus());
-  // Fails the uploads whose bytes have not arrived in time.
-  void Expire(absl::Time now);
+  // Fails the uploads whose bytes have not arrived in time; `heard` is the time of the client's last message.
+  void Expire(absl::Time now, absl::Time heard);
+  // Called when the client is about to resume its session: all uploads are waited for anew.
+  void OnResume(absl::Time now);
 
   // For SessionDevice. Has no effect if the command has no pending upload.
   void Cancel(uint64_t command, const absl::Status& cancelled, DeferringLock& lock)

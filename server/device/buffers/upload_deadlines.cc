@@ -20,13 +20,13 @@ void UploadDeadlines::Progress(uint64_t command, absl::Time now) {
   progress_[command] = now;
 }
 
-std::vector<uint64_t> UploadDeadlines::Late(absl::Time now) const {
+std::vector<uint64_t> UploadDeadlines::Late(absl::Time now, absl::Time heard) const {
   std::vector<uint64_t> late;
   for (const auto& [command, declared] : declared_) {
     const auto after = progress_.upper_bound(command);
-    absl::Time last = declared;
+    absl::Time last = std::max(declared, restarted_);
     if (after != progress_.begin()) last = std::max(last, std::prev(after)->second);
-    if (last + wait_ <= now) late.push_back(command);
+    if (last + (last + wait_ <= heard ? wait_ : wait_ + grace_) <= now) late.push_back(command);
   }
   return late;
 }

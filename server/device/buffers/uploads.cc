@@ -20,7 +20,7 @@ Uploads::Uploads(const Limits& limits, SessionLedger& ledger)
     : limits_(limits),
       ledger_(ledger),
       staging_(limits.staging_bytes_max, "staging_bytes_max", "that are under way"),
-      deadlines_(absl::Microseconds(limits.upload_wait_us)) {}
+      deadlines_(absl::Microseconds(limits.upload_wait_us), absl::Microseconds(limits.grace_us)) {}
 
 PendingUpload* Uploads::Find(uint64_t command) const {
   const auto found = uploads_.find(command);

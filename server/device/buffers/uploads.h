@@ -73,9 +73,11 @@ class Uploads {
   bool Owns(uint64_t command, uint64_t generation) const;
   // Discards the bytes of the current transfer, so that another one may begin.
   void Restart(uint64_t command);
+  // Called when the client has resumed its session: all uploads are waited for anew.
+  void RestartDeadlines(absl::Time now) { deadlines_.Restart(now); }
   // Return the uploads whose bytes have not arrived in time, in the order of their commands, and the error
   // for one of them.
-  std::vector<uint64_t> Late(absl::Time now) const { return deadlines_.Late(now); }
+  std::vector<uint64_t> Late(absl::Time now, absl::Time heard) const { return deadlines_.Late(now, heard); }
   absl::Status LateError(uint64_t command) const;
 
  private:

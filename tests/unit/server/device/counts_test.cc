@@ -58,7 +58,7 @@ TEST_F(Figures, AnOrphanUploadExpiresThoughLaterOnesMove) {
   clock.Advance(absl::Seconds(20));
   EXPECT_TRUE(session.session_device->uploads().AddReceived(moving, part.generation, 4));
   clock.Advance(absl::Seconds(10));
-  session.session_device->uploads().Expire(clock.Now());
+  session.session_device->uploads().Expire(clock.Now(), /*heard=*/clock.Now());
   EXPECT_EQ(KindOf(session.Await(orphan)), ErrorKind::kPending);
   EXPECT_FALSE(session.AnswerTo(moving).has_value());
 }
@@ -71,7 +71,7 @@ TEST_F(Figures, BytesOfAStaleTransferAreNoProgress) {
   EXPECT_FALSE(session.session_device->uploads().AddReceived(upload, stale.generation, 8));
   EXPECT_TRUE(session.session_device->uploads().AddReceived(upload, part.generation, 0));
   clock.Advance(absl::Seconds(11));
-  session.session_device->uploads().Expire(clock.Now());
+  session.session_device->uploads().Expire(clock.Now(), /*heard=*/clock.Now());
   EXPECT_EQ(KindOf(session.Await(upload)), ErrorKind::kPending);
 }
 

@@ -74,7 +74,8 @@ TEST_F(UploadPieces, LateOnesSayHowFarTheyCame) {
   Add(1, 50);
   const UploadPart part = uploads.Claim(1).value();
   EXPECT_EQ(uploads.AddReceived(1, part.generation, 20, now), Uploads::Progress::kIncomplete);
-  EXPECT_THAT(uploads.Late(now + absl::Seconds(30)), ElementsAre(1));
+  const absl::Time late = now + absl::Seconds(30);
+  EXPECT_THAT(uploads.Late(late, /*heard=*/late), ElementsAre(1));
   EXPECT_THAT(std::string(uploads.LateError(1).message()), testing::HasSubstr("20 of 50 are here"));
 }
 

@@ -119,6 +119,45 @@ TEST(Transfer, ThatCameBeforeItsDeclarationGoesOnOnceTheCommandWasHandled) {
   EXPECT_EQ(told[1].code(), absl::StatusCode::kNotFound);
 }
 
+TEST(Transfer, ThatIsRepeatedBeforeItsDeclarationEndsTheFirstStream) {
+  Daemon daemon;
+  Client client(daemon);
+  std::vector<absl::Status> first, second;
+  client.machine()->transfers().AwaitUpload(1, [&](const absl::Status& status) { first.push_back(status); });
+  client.machine()->transfers().AwaitUpload(1, [&](const absl::Status& status) { second.push_back(status); });
+  ASSERT_EQ(first.size(), 1u) << "It is given up by its client, and would hold its bytes.";
+  EXPECT_EQ(first[0].code(), absl::StatusCode::kAborted);
+  EXPECT_TRUE(second.empty());
+  client.Send(client.StreamUploadOf(1));
+  ASSERT_EQ(second.size(), 1u);
+  EXPECT_TRUE(second[0].ok()) << second[0];
+  EXPECT_EQ(first.size(), 1u);
+}
+
+// The network is gone for 25 seconds, beginning 20 seconds after the declaration.
+TEST(Transfer, OfAClientThatResumedIsWaitedForAsLongAsANewOne) {
+  Daemon daemon(Limits{.upload_wait_us = 30'000'000, .grace_us = 30'000'000});
+  Client client(daemon);
+  const auto pass = [&](int seconds) {
+    daemon.clock.Advance(absl::Seconds(seconds));
+    daemon.registry->Tick();
+  };
+  std::vector<absl::Status> told;
+  client.machine()->transfers().AwaitUpload(2, [&](const absl::Status& status) { told.push_back(status); });
+  const uint64_t upload = client.Send(client.StreamUploadOf(1));
+  pass(20);
+  client.Break();
+  pass(25);
+  client.Connect(client.ResumeOf());
+  pass(29);
+  client.Send(client.PingOf());  // Command 2, so the other transfer waits in vain: but it has waited.
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].code(), absl::StatusCode::kNotFound) << told[0];
+  EXPECT_TRUE(client.machine()->session_device().uploads().ExpectsTransfer(upload));
+  pass(1);
+  EXPECT_EQ(KindOf(ToStatus(client.ErrorOfReply(client.Await(upload)))), ErrorKind::kPending);
+}
+
 // A session with one command in flight, an upload whose bytes never come. Every later command is refused.
 struct Full {
   Daemon daemon{Limits{.commands_in_flight_max = 1}};
