@@ -18,6 +18,7 @@ constexpr int64_t kStepsMax = 2'000'000;  // More than any program takes: then s
 }  // namespace
 
 RuntimeWorld::RuntimeWorld(uint64_t seed) : seed_(seed), elements_(seed_.OneIn(2) ? 4 : 1024) {
+  if (seed_.OneIn(2)) limits_.inline_bytes_max = 1024;  // Then 1024 elements go on bulk streams.
   if (seed_.OneIn(3)) limits_.commands_in_flight_max = 8;
   StartDaemon();
 }
@@ -65,6 +66,7 @@ void RuntimeWorld::Fault() {
         wire->Cut();
         wire->connection.reset();
       }
+      bulk_.left.clear();
       registry_.reset();
       devices_.reset();
       may_be_lost_ = true;
@@ -73,6 +75,7 @@ void RuntimeWorld::Fault() {
       Log("the clock advances by half of the grace period");
       // Two of them while the client is away end its session.
       may_be_lost_ = true;
+      ++leaps_;
       return clock_.Advance(absl::Microseconds(limits_.grace_us / 2 + 1));
     case 2:
     case 3:
@@ -96,6 +99,7 @@ void RuntimeWorld::Step() {
     std::printf("a call never ends\n");
     std::abort();  // The library waits in this call, and nothing but its end would return from it.
   }
+  if (seed_.OneIn(8)) bulk_.MoveLeft();
   switch (seed_.Below(10)) {
     case 0:
     case 1: devices_->RunNext(seed_.Below(4)); break;
@@ -122,8 +126,7 @@ void RuntimeWorld::Step() {
 
 void RuntimeWorld::OpenSession() {
   while (!client_.has_value() && wrong_.empty()) {
-    auto connector =
-        std::make_unique<SimulatedConnector>([this] { return Connect(); }, seed_, [this] { Step(); });
+    auto connector = std::make_unique<SimulatedConnector>([this] { return Connect(); }, bulk_);
     may_be_lost_ = false;
     absl::StatusOr<std::shared_ptr<runtime::Session>> session =
         runtime::Session::Open(std::move(connector), {.name = "program"});
@@ -162,8 +165,14 @@ void RuntimeWorld::Upload() {
   for (float& number : numbers) number = static_cast<float>(seed_.Below(16));
   hlo::Literal literal(hlo::Shape::Array(hlo::kF32, {static_cast<int64_t>(elements_)}));
   std::memcpy(literal.bytes().data(), numbers.data(), numbers.size() * sizeof(float));
+  const int64_t leaps = leaps_;
   const absl::StatusOr<Buffer> buffer = client_->device(0).Upload(literal);
   if (!Check(buffer.status(), "an upload")) return;
+  // A clock that leaps twice makes the bytes late.
+  if (leaps_ >= leaps + 2) {
+    const absl::Status status = buffer->ready().Await();
+    if (KindOf(status) == ErrorKind::kPending || !Check(status, "a late upload")) return;
+  }
   uploaded_ += static_cast<int64_t>(elements_ * sizeof(float));
   values_.push_back({*buffer, std::move(numbers)});
 }
@@ -279,6 +288,7 @@ void RuntimeWorld::CheckAccount() {
 
 // The session says goodbye; sessions before it, which were lost, end with their leases.
 void RuntimeWorld::End() {
+  bulk_.left.clear();
   Forget();
   if (client_.has_value() && !client_->Close(absl::Hours(1)).ok() && !may_be_lost_)
     Wrong("the end of the session failed");

@@ -76,6 +76,11 @@ class RuntimeWorld {
   std::unique_ptr<device::Devices> devices_;
   std::unique_ptr<session::Registry> registry_;
   std::vector<std::shared_ptr<Wire>> wires_;
+  BulkWorld bulk_{seed_,
+                  [this] { Step(); },
+                  [this]() -> session::Registry& { return *registry_; },
+                  [this] { return epoch_; },
+                  {}};
   bool faults_ = true;
   bool may_be_lost_ = false;  // The daemon of the session was killed, or its lease may have run out.
   std::optional<Client> client_;
@@ -83,6 +88,7 @@ class RuntimeWorld {
   std::vector<Reading> readings_;
   std::vector<Compiled> programs_;
   int64_t uploaded_ = 0, executes_ = 0;  // In this session.
+  int64_t leaps_ = 0;                    // The leaps of the clock.
   int64_t steps_ = 0, resumed_ = 0, lost_ = 0;
   uint64_t trace_hash_ = 14695981039346656037u;
   std::string wrong_;
