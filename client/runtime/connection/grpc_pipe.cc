@@ -102,8 +102,8 @@ class GrpcPipe : public Pipe {
     const absl::Time until = deadline == absl::InfinitePast() ? deadline : deadline + kDeadlineStep;
     void* tag;
     bool ok;
-    // An operation of which the session knows nothing is no event: that may follow at once, and nobody else
-    // would see it.
+    // The end of some operations is not an event of the session. It goes on to the next one, which may follow
+    // at once: a caller that does not wait would see it only when it comes again.
     while (!ended_ && event.kind == PipeEvent::Kind::kNothing &&
            queue_.AsyncNext(&tag, &ok, ToGpr(until)) == grpc::CompletionQueue::GOT_EVENT)
       Handle(static_cast<TagValue>(reinterpret_cast<intptr_t>(tag)), ok, event);

@@ -15,8 +15,7 @@ namespace {
 constexpr int kAttempts = 10, kBrokenMax = 100;
 constexpr absl::Duration kPauseFirst = absl::Milliseconds(5), kPauseMax = absl::Milliseconds(500);
 constexpr int64_t kChunkBytes = 1 << 20;  // The fastest size measured.
-// The time without a movement after which the daemon is asked for a sign of life, and the pause between
-// questions.
+// The time without a movement after which the daemon is pinged, and the pause between pings.
 constexpr absl::Duration kQuestion = absl::Seconds(2);
 
 // Watches the connection of the session for a bulk stream. The stream shares its fate, or is on a later
