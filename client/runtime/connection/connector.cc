@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -176,6 +177,10 @@ grpc::ChannelArguments Arguments() {
   arguments.SetMaxSendMessageSize(-1);
   // Channels to one address must not share a connection: each session needs one.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  // Makes gRPC set TCP_USER_TIMEOUT on its own connections, also on those that it makes by itself when the
+  // first one broke; its own pings would come after 24 days.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, INT_MAX - 1);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, static_cast<int>(absl::ToInt64Milliseconds(kSilence)));
   return arguments;
 }
 

@@ -258,7 +258,7 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
   if (welcome->epoch() != daemon_.epoch || welcome->session() != id_) {
     return MakeError(ErrorKind::kLostSession, "the daemon was restarted.");
   }
-  pipe_ = *std::move(pipe);
+  std::shared_ptr<Pipe> broken = std::exchange(pipe_, *std::move(pipe));
   outbox_.Clear();
   for (const ReplayLog::Entry& entry : log_.entries()) {
     if (entry.command->id > welcome->received_through() && entry.bytes != nullptr)
@@ -271,6 +271,11 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
   told_idle_ = false;  // A new stream begins as if its last message had not been quiet.
   connected_ = true;
   StartWrites();
+  changed_.SignalAll();
+  // The last write on it ends when the kernel gives it up, which may take kSilence of connector.cc.
+  mu_.Unlock();
+  broken.reset();
+  mu_.Lock();
   return absl::OkStatus();
 }
 
