@@ -14,6 +14,7 @@
 #include "client/tensor/trace/trace_tables.h"
 #include "client/transform/foreign/distributions.h"
 #include "client/transform/foreign/patterns.h"
+#include "client/transform/foreign/special.h"
 #include "common/hlo/builder.h"
 #include "common/hlo/own_derivative.h"
 
@@ -130,7 +131,7 @@ std::optional<NodeId> AppendSine(hlo::Computation& to, const Instruction& select
 }
 
 // select(x != 0 or y is NaN, x * log(y), 0), which is 0 at x = 0 but has the slope log(y) there; the same of
-// log1p. Without y: the entropy x * log(x) has no slope at 0.
+// log1p. With x for y, as in entr, the slope is log(x) + 1.
 std::optional<NodeId> AppendXlogy(hlo::Computation& to, const Instruction& select) {
   const Instruction product = select.operand(1);
   if (product.opcode() != hlo::kMultiply || ConstantNumber(select.operand(2)) != 0.0) return std::nullopt;
@@ -141,7 +142,9 @@ std::optional<NodeId> AppendXlogy(hlo::Computation& to, const Instruction& selec
   if (log.opcode() == hlo::kBroadcast) log = log.operand(0);
   if (!x.has_value() || !IsSame(*x, product.operand(0))) return std::nullopt;
   if (log.opcode() != hlo::kLog && log.opcode() != hlo::kLogPlusOne) return std::nullopt;
-  if (log.opcode() == hlo::kLog && IsSame(log.operand(0), *x)) return std::nullopt;
+  if (log.opcode() == hlo::kLog && IsSame(log.operand(0), *x)) {
+    return ValueWithRule(to, "x_log_x", select.id(), {x->id()});
+  }
   return ValueWithRule(to, "same_as", select.id(), {product.id()});
 }
 
@@ -190,31 +193,7 @@ std::optional<NodeId> AppendConvergence(hlo::Computation& to, const Instruction&
   return std::nullopt;
 }
 
-// Returns true for "relu", "relu.3" and "relu_3", as copies of the function relu are named.
-bool IsNamed(std::string_view name, std::string_view function) {
-  if (!name.starts_with(function)) return false;
-  name.remove_prefix(function.size());
-  if (name.empty()) return true;
-  const bool parted = name.front() == '.' || name.front() == '_';
-  return parted && name.find_first_not_of("0123456789", 1) == std::string_view::npos;
-}
-
 }  // namespace
-
-std::optional<NodeId> AppendRelu(hlo::Computation& to, NodeId root, std::string_view name) {
-  const bool six = IsNamed(name, "relu6");
-  if (!six && !IsNamed(name, "relu")) return std::nullopt;
-  Instruction x = to[root];
-  if (six) {
-    if (x.opcode() != hlo::kMinimum || ConstantNumber(x.operand(1)) != 6.0) return std::nullopt;
-    x = x.operand(0);
-  }
-  if (x.opcode() != hlo::kMaximum || ConstantNumber(x.operand(1)) != 0.0 ||
-      x.operand(0).opcode() != hlo::kParameter) {
-    return std::nullopt;
-  }
-  return ValueWithRule(to, six ? "relu6" : "relu", root, {x.operands()[0]});
-}
 
 std::optional<NodeId> AppendFormula(hlo::Computation& to, NodeId node) {
   const Instruction last = to[node];
@@ -227,12 +206,16 @@ std::optional<NodeId> AppendFormula(hlo::Computation& to, NodeId node) {
       const std::optional<NodeId> sum = AppendLogAddExp(to, last);
       return sum.has_value() ? sum : AppendLogGammaVariate(to, last);
     }
+    case hlo::kLog: return AppendLogit(to, last);
     case hlo::kMultiply: {
       const std::optional<NodeId> product = AppendHypot(to, last);
-      return product.has_value() ? product : AppendGammaVariate(to, last);
+      if (product.has_value()) return product;
+      const std::optional<NodeId> dawson = AppendDawson(to, last);
+      return dawson.has_value() ? dawson : AppendGammaVariate(to, last);
     }
     case hlo::kSelect: {
-      for (const auto append : {AppendXlogy, AppendSinc, AppendLogNdtr, AppendBetainc}) {
+      for (const auto append : {AppendXlogy, AppendSinc, AppendLogNdtr, AppendBetainc, AppendMantissa,
+                                AppendFresnel, AppendPoch, AppendOwensT}) {
         const std::optional<NodeId> ruled = append(to, last);
         if (ruled.has_value()) return ruled;
       }

@@ -21,6 +21,7 @@
 #include "client/tensor/value/throw.h"
 #include "client/transform/foreign/formulas.h"
 #include "client/transform/foreign/logistic.h"
+#include "client/transform/foreign/special.h"
 #include "client/transform/functions/counted_loop.h"
 #include "client/transform/functions/mask.h"
 #include "client/transform/rules/lapack.h"
@@ -42,6 +43,15 @@ constexpr Operation kCustom = {"CustomCall", "custom_call", Promotion::kNone, "a
 constexpr char kHost[] = "host_function";
 // The maximum number of instructions after inlining calls, because nested calls multiply quickly.
 constexpr uint32_t kSplicedMax = 1'000'000;
+
+// Returns true when the location of the function's last instruction, which JAX 0.10 states within the
+// function, has a file. Earlier versions state it within the whole program ("jit(f)/jit(relu)/max"), with the
+// file of the call.
+bool IsUsers(const hlo::Computation& function) {
+  const hlo::Notes* const notes = function.notes(function.root_id());
+  return notes != nullptr && !notes->metadata.source_file.empty() &&
+         notes->metadata.op_name.find('/') == std::string::npos;
+}
 
 }  // namespace
 
@@ -77,6 +87,7 @@ class LoadedProgram {
         if (instruction.opcode() == hlo::kSelect) {
           MarkMasking(to.mutable_notes(copy));
           copy = AppendBesselI0e(to, copy).value_or(copy);
+          copy = AppendTriangleOfQr(to, copy).value_or(copy);
         }
         copy = AppendFormula(to, copy).value_or(copy);
         if (instruction.opcode() == hlo::kWhile) MarkReversible(to.mutable_notes(copy));
@@ -88,7 +99,7 @@ class LoadedProgram {
         kept.sharding = notes->sharding;
       }
       const NodeId root = cloner.node(from.root_id());
-      to.set_root(AppendRelu(to, root, from.name()).value_or(root));
+      to.set_root(AppendNamed(to, root, from.name(), IsUsers(from)).value_or(root));
       ids.push_back(is_entry ? 0 : TraceTables::Get().Callee(callee));
     }
     for (const auto& leaf : signature_.arguments) parameters_.push_back(leaf.shape);

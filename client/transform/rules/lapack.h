@@ -58,6 +58,10 @@ bool IsRoutine(std::string_view target, std::string_view routine);
 // them under the rule "reflected_qr" and returns the node; nullopt otherwise.
 std::optional<NodeId> AppendReflectedQr(hlo::Computation& to, NodeId product);
 
+// If `select` takes the upper triangle of the factors of which such a call computes Q, appends R under that
+// rule and returns its node; nullopt otherwise.
+std::optional<NodeId> AppendTriangleOfQr(hlo::Computation& to, NodeId select);
+
 // Returns the Hermitian matrix that a routine reads from one triangle of `t`.
 Op HermitianFrom(Lowering& l, Op t, bool lower);
 

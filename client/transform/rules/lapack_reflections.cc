@@ -195,4 +195,29 @@ std::optional<NodeId> AppendReflectedQr(hlo::Computation& to, NodeId product) {
   return b.GetTupleElement(hlo::TupleWithRule("reflected_qr", elements, 2), 0).id;
 }
 
+// The select is the upper triangle of the packed factors, or of their first rows: select(i - 1 >= j, 0,
+// packed). By parts R has no second derivative where a reflection is the identity.
+std::optional<NodeId> AppendTriangleOfQr(hlo::Computation& to, NodeId select) {
+  const hlo::Instruction triangle = to[select];
+  if (triangle.opcode() != hlo::kSelect) return std::nullopt;
+  const hlo::Instruction mask = triangle.operand(0), rows = triangle.operand(2);
+  const bool sliced = rows.opcode() == hlo::kSlice;
+  const NodeId packed = sliced ? rows.operands()[0] : rows.id();
+  if (mask.opcode() != hlo::kCompare || mask.operand(0).opcode() != hlo::kAdd ||
+      mask.operand(1).opcode() != hlo::kIota || !CallOf(to, packed, 0, "geqrf", "Qr").has_value()) {
+    return std::nullopt;
+  }
+  for (NodeId node = packed; node < select; ++node) {
+    if (hlo::OwnRule(to, node) != "reflected_qr" || to[node].operand(1).operands()[0] != packed) continue;
+    const NodeId pred = mask.id(), zeros = triangle.operands()[1];
+    const hlo::ShapeId shape = rows.shape_id();
+    const hlo::AttributesId attributes = rows.attributes_id();
+    hlo::Builder b(TraceTables::Get().callees(), to);
+    NodeId r = b.GetTupleElement({&b, node}, 1).id;
+    if (sliced) r = to.Append(hlo::kSlice, shape, attributes, {r});
+    return b.Select({&b, pred}, {&b, zeros}, {&b, r}).id;
+  }
+  return std::nullopt;
+}
+
 }  // namespace hlod::lazy

@@ -5,6 +5,7 @@
 #include <map>
 #include <numbers>
 
+#include "client/tensor/autograd/own_derivative.h"
 #include "client/tensor/ops/elementwise/elementwise.h"
 #include "client/tensor/ops/shape/movement.h"
 #include "client/tensor/ops/special/gamma_functions.h"
@@ -174,13 +175,25 @@ Tangents Igamma(const TangentArgs& c) {
   return {c.t[2] * (kUpper ? Negative(l, density) : density)};
 }
 
+// 1, as a function of an operand by which what it is multiplied with has another derivative than its
+// instructions.
+Tangents OnceDifferentiable(const TangentArgs&) {
+  Refuse("betainc has no derivative by a or b, and then by x: take the one by x first");
+}
+
 // The regularised incomplete beta function of a, b and x: the derivative by a and b is that of operand 1, the
-// same value as a function of these alone; the one by x is the density x^(a - 1) (1 - x)^(b - 1) / beta(a,
-// b). Its logarithm has no end for large a and b, but is infinite at 0 and 1, where the powers have
-// derivatives.
+// same value as a function of these alone, whose derivative by x is refused; the one by x is the density x^(a
+// - 1) (1 - x)^(b - 1) / beta(a, b). Its logarithm has no end for large a and b, but is infinite at 0 and 1,
+// where the powers have derivatives.
 Tangents Betainc(const TangentArgs& c) {
   Lowering& l = c.l;
-  if (IsZero(c.t[4])) return {c.t[1]};
+  const auto by_parameters = [&]() -> Op {
+    if (IsZero(c.t[1])) return Op{};
+    return c.t[1] * OwnDerivative(l, "once_differentiable", {c.x[4]}, [&](absl::Span<const Op> o) {
+             return l.Full(l.type(o[0]), l.dims(o[0]), 1);
+           });
+  };
+  if (IsZero(c.t[4])) return {by_parameters()};
   const auto wide = [&](size_t i) { return l.Convert(c.x[i], hlo::kF64); };
   const Op a = wide(2), b = wide(3), x = wide(4), one = N(l, x, 1), below_a = a - one, below_b = b - one;
   const Op end = l.b.Binary(hlo::kOr, CompareOps(l, x, 0, Order::kEq), CompareOps(l, x, 1, Order::kEq));
@@ -192,7 +205,7 @@ Tangents Betainc(const TangentArgs& c) {
   const Op scale = Exp(l, l.b.Binary(hlo::kMinimum, log_scale, N(l, x, 700)));
   const Op at_end = power(outside, below_a) * power(one - outside, below_b) * scale;
   const Op density = SelectOps(l, end, at_end, Exp(l, log_density));
-  return {SumOf(l, c.t[1], c.t[4] * l.Convert(density, l.type(c.t[4])))};
+  return {SumOf(l, by_parameters(), c.t[4] * l.Convert(density, l.type(c.t[4])))};
 }
 
 // x log(y + shift). The derivative by x is 0 where x is 0 and the logarithm's argument is not positive.
@@ -354,6 +367,7 @@ const OwnRules& ElementwiseRules() {
       {"igamma", Igamma<false>},
       {"igammac", Igamma<true>},
       {"betainc", Betainc},
+      {"once_differentiable", OnceDifferentiable},
       {"gamma_variate", GammaVariate<false>},
       {"log_gamma_variate", GammaVariate<true>},
       {"gamma_variate_slope", GammaVariateSlope},
@@ -396,11 +410,13 @@ TangentRule OwnTangentRule(std::string_view name) {
   for (const OwnRules* rules : {&ElementwiseRules(), &ArrayRules()}) {
     if (const TangentRule rule = FindRule(*rules, name); rule != nullptr) return rule;
   }
-  return ChloTangentRule(name);
+  const TangentRule special = SpecialTangentRule(name);
+  return special != nullptr ? special : ChloTangentRule(name);
 }
 
 bool IsElementwiseRule(std::string_view name) {
-  return FindRule(ElementwiseRules(), name) != nullptr || ChloTangentRule(name) != nullptr;
+  return FindRule(ElementwiseRules(), name) != nullptr || SpecialTangentRule(name) != nullptr ||
+         ChloTangentRule(name) != nullptr;
 }
 
 }  // namespace hlod::lazy

@@ -17,6 +17,8 @@ Tangents OwnDeterminant(const TangentArgs& c);
 Tangents OwnCofactors(const TangentArgs& c);
 // Returns the rule of a function of CHLO by its name ("chlo.lgamma"), or null.
 TangentRule ChloTangentRule(std::string_view name);
+// Returns the rule of a special function of JAX (client/transform/foreign/special.h), or null.
+TangentRule SpecialTangentRule(std::string_view name);
 // If `node` is the last instruction of exp(-|x|) I0(x) in the form that JAX writes, appends the same value
 // with a rule to `to` and returns it; nullopt otherwise.
 std::optional<NodeId> AppendBesselI0e(hlo::Computation& to, NodeId node);

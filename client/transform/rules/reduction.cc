@@ -205,10 +205,10 @@ Tangents ReduceWindow(const TangentArgs& c) {
   if (join == hlo::kAdd) {
     return {l.b.ReduceWindow(c.t[0], l.Number(c.shape.type, 0), window, c.called[0])};
   }
+  if (one && IsRunning(c)) return {RunningTangent(c)};
   if ((join == hlo::kMaximum || join == hlo::kMinimum) && hlo::IsFloat(c.shape.type)) {
     return {ExtremeInWindows(c, window, join == hlo::kMaximum)};
   }
-  if (one && IsRunning(c)) return {RunningTangent(c)};
   return FoldedWindows(c, window);
 }
 

@@ -1,10 +1,12 @@
 // The derivative of cumulative reductions, y_i = x_0 * x_1 * ... * x_i for any associative `*`:
-// reduce-windows that grow from one end of a dimension (lax.cumprod, lax.cumlogsumexp). The reducer and its
-// derivative are one function of two numbers and their tangents. It is applied to whole arrays log2(n) times:
-// after the step with distance d, element i is the combination of the 2 d elements that end at i.
+// reduce-windows that grow from one end of a dimension (lax.cumprod, lax.cumlogsumexp, lax.cummax). The
+// reducer and its derivative are one function of two numbers and their tangents. Neighbours are joined to
+// half as many elements, recursively. JAX joins the same elements in the same order (lax.associative_scan),
+// so that equal elements share the derivative of their maximum as there.
 #include <optional>
 #include <utility>
 
+#include "client/tensor/ops/reduction/scan.h"
 #include "client/tensor/ops/shape/movement.h"
 #include "client/transform/rules/reducer.h"
 
@@ -32,12 +34,8 @@ std::optional<Along> GrowingAlong(const hlo::Window& window, const Dims& dims) {
   return along;
 }
 
-// Concatenates two arrays along `dim`; an absent array means zeros.
-Op Beside(Lowering& l, Op first, Op second, const Shape& first_shape, const Shape& second_shape,
-          int64_t dim) {
-  const Op parts[] = {IsZero(first) ? Zeros(l, first_shape) : first,
-                      IsZero(second) ? Zeros(l, second_shape) : second};
-  return Joined(l, parts, dim);
+Op TangentOrZero(Lowering& l, Op tangent, const Shape& shape) {
+  return IsZero(tangent) ? Zeros(l, shape) : tangent;
 }
 
 }  // namespace
@@ -51,20 +49,13 @@ Op RunningTangent(const TangentArgs& c) {
   const Dims dims = c.shape.dims;
   const std::optional<Along> along = GrowingAlong(c.Get<hlo::WindowAttributes>().window, dims);
   if (Count(dims) == 0) return Op{};
-  const int64_t dim = along->dim, size = dims[dim];
-  Dual all{{c.x[0]}, {c.t[0]}};
-  for (int64_t distance = 1; distance < size; distance *= 2) {
-    const auto part = [&](int64_t from, int64_t to) {
-      return OfEach(all, [&](Op x) { return SliceDim(l, x, dim, from, to); });
-    };
-    const Dual joined = Combined(l, c.called[0], part(0, size - distance), part(distance, size));
-    const Dual kept = along->backward ? part(size - distance, size) : part(0, distance);
-    const Dual &first = along->backward ? joined : kept, &second = along->backward ? kept : joined;
-    const Shape shapes[] = {l.shape(first.values[0]), l.shape(second.values[0])};
-    all = {{Beside(l, first.values[0], second.values[0], shapes[0], shapes[1], dim)},
-           {Beside(l, first.tangents[0], second.tangents[0], shapes[0], shapes[1], dim)}};
-  }
-  return all.tangents[0];
+  const Dims reversed = {along->dim};
+  const auto turned = [&](Op x) { return along->backward ? Reversed(l, x, reversed) : x; };
+  const auto join = [&](Lowering& l, absl::Span<const Op> before, absl::Span<const Op> behind) {
+    const Dual joined = Combined(l, c.called[0], {{before[0]}, {before[1]}}, {{behind[0]}, {behind[1]}});
+    return std::vector<Op>{joined.values[0], TangentOrZero(l, joined.tangents[0], l.shape(joined.values[0]))};
+  };
+  return turned(PrefixesInPairs(l, {turned(c.x[0]), turned(c.t[0])}, along->dim, join)[1]);
 }
 
 }  // namespace hlod::lazy

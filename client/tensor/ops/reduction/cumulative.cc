@@ -54,9 +54,11 @@ Op Interleaved(Lowering& l, Op x, Op y, int64_t dim) {
   return Joined(l, all, dim);
 }
 
-std::vector<Op> PrefixesByHalves(Lowering& l, std::vector<Op> x, int64_t dim, JoinOps join) {
+// Joins neighbours, recursively, down to `doubling_max` elements.
+std::vector<Op> PrefixesByHalves(Lowering& l, std::vector<Op> x, int64_t dim, JoinOps join,
+                                 int64_t doubling_max = kDoublingMax) {
   const int64_t size = l.dims(x[0])[dim];
-  if (size <= kDoublingMax) return PrefixesByDoubling(l, std::move(x), dim, join);
+  if (size <= doubling_max) return PrefixesByDoubling(l, std::move(x), dim, join);
   const int64_t pairs = size / 2;
   std::vector<Op> even, odd;
   for (const Op one : x) {
@@ -64,9 +66,13 @@ std::vector<Op> PrefixesByHalves(Lowering& l, std::vector<Op> x, int64_t dim, Jo
     odd.push_back(SliceDim(l, one, dim, 1, 2 * pairs, 2));
   }
   // The prefixes that end at odd positions are those of the pairs; the others are one element longer.
-  const std::vector<Op> at_odd = PrefixesByHalves(l, join(l, even, odd), dim, join);
+  const std::vector<Op> at_odd = PrefixesByHalves(l, join(l, even, odd), dim, join, doubling_max);
   std::vector<Op> before, behind;
   const int64_t longer = (size - 1) / 2;
+  if (longer == 0) {
+    for (size_t i = 0; i < x.size(); ++i) x[i] = Interleaved(l, even[i], at_odd[i], dim);
+    return x;
+  }
   for (size_t i = 0; i < x.size(); ++i) {
     before.push_back(SliceDim(l, at_odd[i], dim, 0, longer));
     behind.push_back(SliceDim(l, x[i], dim, 2, size, 2));
@@ -81,10 +87,14 @@ std::vector<Op> PrefixesByHalves(Lowering& l, std::vector<Op> x, int64_t dim, Jo
 
 }  // namespace
 
-std::vector<Op> Prefixes(Lowering& l, std::vector<Op> x, int64_t dim, JoinOps join) {
+std::vector<Op> PrefixesInPairs(Lowering& l, std::vector<Op> x, int64_t dim, JoinOps join) {
+  return PrefixesByHalves(l, std::move(x), dim, join, 1);
+}
+
+std::vector<Op> Prefixes(Lowering& l, std::vector<Op> x, int64_t dim, JoinOps join, double padding) {
   if (l.dims(x[0]).empty()) return x;
   const int64_t size = l.dims(x[0])[dim], padded = PaddedSize(l, x[0], dim);
-  for (Op& op : x) op = PaddedTo(l, op, dim, padded, l.Number(l.type(op), 0));
+  for (Op& op : x) op = PaddedTo(l, op, dim, padded, l.Number(l.type(op), padding));
   x = PrefixesByHalves(l, std::move(x), dim, join);
   for (Op& op : x) op = SliceDim(l, op, dim, 0, size);
   return x;

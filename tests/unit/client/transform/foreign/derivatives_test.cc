@@ -1,9 +1,11 @@
 // Derivatives of loaded programs in cases that a rule easily misses: indices out of range or repeated,
 // initial values of reductions, custom reducers, operands of different types, fusions. Expected values are
 // computed by hand.
+#include <cmath>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "tests/support/source_dir.h"
 #include "tests/unit/client/tensor/fixture.h"
 
 namespace hlod {
@@ -264,6 +266,53 @@ TEST_F(ForeignDerivatives, BothModes) {
       EXPECT_EQ(batched[i].Select(0, 1).ToVector<float>(), c.gradients[i]) << "of the second example";
     }
   }
+}
+
+// jax.nn.relu has the derivative 0 at 0, and a user's max(x, 0) of that name 0.5, as max has: JAX states a
+// file for the instructions of the user's function alone. Another body has its own derivative.
+TEST_F(ForeignDerivatives, RecognizesJaxsReluByMoreThanItsName) {
+  const auto slope = [&](const std::string& body) {
+    const LoadedFunction loaded = LoadFunctionFromBytes(absl::StrCat(R"(module @jit_f {
+  func.func public @main(%arg0: tensor<1xf32>) -> tensor<1xf32> {
+    %0 = call @relu(%arg0) : (tensor<1xf32>) -> tensor<1xf32>
+    return %0 : tensor<1xf32>
+  }
+  func.func private @relu(%arg0: tensor<1xf32>) -> tensor<1xf32> {
+    %zero = stablehlo.constant dense<0.0> : tensor<1xf32>
+)",
+                                                                     body, R"(
+    return %1 : tensor<1xf32>
+  }
+})"));
+    return Grad([&](const Tensor& x) { return Sum(loaded({x})[0]); })(OnDevice({0}, {1})).Item<float>();
+  };
+  const std::string maximum = "    %1 = stablehlo.maximum %arg0, %zero : tensor<1xf32>";
+  EXPECT_EQ(slope(maximum), 0);
+  EXPECT_EQ(slope(maximum + " loc(\"max\")"), 0);
+  EXPECT_EQ(slope(maximum + " loc(\"max\"(\"relu\"(\"model.py\":4:20 to :37)))"), 0.5f);
+  // An earlier JAX.
+  EXPECT_EQ(slope(maximum + " loc(\"jit(f)/jit(main)/jit(relu)/max\"(\"model.py\":4:20))"), 0);
+  EXPECT_EQ(slope("    %1 = stablehlo.add %arg0, %arg0 : tensor<1xf32>"), 2);
+}
+
+// hlod has the derivative of betainc by a, which JAX has not; but not the one of that by x, which is refused.
+// By x and then by a it is the derivative of the density 3 (1 - x)^2 x^(a - 1) a (a + 1) (a + 2) / 6 of
+// betainc(a, 3, x).
+TEST_F(ForeignDerivatives, MixedDerivativesOfBetainc) {
+  const LoadedFunction betainc =
+      LoadFunction((SourceDir() / "tests/unit/client/transform/foreign/betainc.mlir").string());
+  const Tensor a = FromValues<double>({2}, Dims{1}, device()), b = FromValues<double>({3}, Dims{1}, device()),
+               x = FromValues<double>({0.25}, Dims{1}, device());
+  const auto value = [&](const Tensor& a, const Tensor& x) { return Sum(betainc({a, b, x})[0]); };
+  const auto by_a = [&](const Tensor& a, const Tensor& x) { return Sum(Grad<0>(value)(a, x)); };
+  const auto by_x = [&](const Tensor& a, const Tensor& x) { return Sum(Grad<1>(value)(a, x)); };
+  const double density = 12 * 0.25 * 0.75 * 0.75;
+  EXPECT_NEAR(by_x(a, x).Item<double>(), density, 1e-12);
+  EXPECT_NEAR(Grad<0>(by_x)(a, x).Item<double>(), density * (std::log(0.25) + 1. / 2 + 1. / 3 + 1. / 4),
+              1e-6);
+  static_cast<void>(Grad<0>(by_a)(a, x).Item<double>());
+  static_cast<void>(Thrown([&] { Grad<1>(by_a)(a, x); }));
+  EXPECT_THAT(last_what_, HasSubstr("betainc has no derivative by a or b, and then by x"));
 }
 
 // A product of bf16 with an f32 result keeps that type in a batch: 257 is not a bf16 number.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records what JAX computes for programs that it exports for the CPU, for functions_test.cc: the programs,
 values, gradients, derivatives in a direction, and gradients of the gradients. Functions of numbers are exported in f64,
-f32 and bf16; their expected values are of f64. Writes functions.json and matrices.json here, with names as arguments
+f32 and bf16; their expected values are of f64. Writes functions.json, matrices.json and betainc.mlir here, with names as arguments
 only these functions; needs jax."""
 import functools
 import json
@@ -65,6 +65,7 @@ FUNCTIONS = {
     "gamma": (sp.gamma, [0.5, 1.0, 2.0, 3.5, 10.0, -0.5, -1.5]),
     "betaln": (lambda x: sp.betaln(x, x.dtype.type(2)), POSITIVE),
     "poch": (lambda x: sp.poch(x, x.dtype.type(2)), [0.5, 1.0, 2.0, 3.0, 10.0]),
+    "poch_by_m": (lambda m: sp.poch(m.dtype.type(1.5), m), [0.0, 0.5, 1.0, 2.0]),
     "multigammaln": (lambda x: sp.multigammaln(x, 3), [1.5, 2.0, 3.0, 10.0, 60.0]),
     "factorial": (sp.factorial, [0.0, 0.5, 1.0, 3.0]),
     "truncated_normal": (truncated_normal, [-2.0, -1.0, 0.0, 1.0]),  # The random bits depend on the type.
@@ -89,8 +90,9 @@ FUNCTIONS = {
     "xlogy_with_number": (lambda x: sp.xlogy(x, x.dtype.type(2)), [-1.5, 0.0, 3.0]),
     "xlogy_with_x": (lambda x: sp.xlogy(x, x + 2), [-1.5, 0.0, 3.0]),
     "xlog1py": (lambda x: sp.xlog1py(x, x + 2), [-1.5, 0.0, 3.0]),
-    "entr": (sp.entr, POSITIVE),
+    "entr": (sp.entr, [0.0, *POSITIVE]),
     "logit": (sp.logit, [0.125, 0.5, 0.75]),
+    "logit_at_ends": (sp.logit, [0.0, 0.5, 1.0]),
     "sinc": (jnp.sinc, [0.0, 0.25, 0.5, 1.0, 3.25]),
     "xlogy": (lambda x: sp.xlogy(x, x + 1), POSITIVE),
     "ndtri": (sp.ndtri, [0.015625, 0.125, 0.5, 0.75, 0.984375]),
@@ -103,8 +105,21 @@ FUNCTIONS = {
     # Here the fraction, which is not chosen, begins with a division by 0.
     "gammainc_at_half": (lambda x: sp.gammainc(x.dtype.type(2.5), x), [0.5]),
     "betainc": (lambda x: sp.betainc(x.dtype.type(2), x.dtype.type(3), x), [0.125, 0.5, 0.75]),
+    # In JAX's programs these are multiplied by sign(x), or put together from bits.
+    "ldexp": (lambda x: jnp.ldexp(x, 3), [-3.0, -0.75, 0.0, 1.0, 1.5, 1024.0]),
+    "ldexp_down": (lambda x: jnp.ldexp(x, -2), [-3.0, -0.75, 1.0, 1.5, 1024.0]),
+    "mantissa": (lambda x: jnp.frexp(x)[0], [-3.0, -0.75, 0.0, 0.5, 1.0, 1.5, 1024.0]),
+    "dawsn": (sp.dawsn, [-8.0, -3.5, -1.0, 0.0, 0.25, 2.0, 3.25, 6.25]),
+    "sine_integral": (lambda x: sp.sici(x)[0], [-8.0, -1.0, 0.0, 0.25, 2.0, 4.0, 30.0]),
+    "cosine_integral": (lambda x: sp.sici(x)[1], [0.25, 2.0, 4.0, 30.0]),
+    "owens_t_by_h": (lambda h: sp.owens_t(h, h.dtype.type(0.5)), [-2.0, -0.5, 0.0, 0.25, 1.0]),
+    "owens_t_by_a": (lambda a: sp.owens_t(a.dtype.type(0.5), a), [-3.0, -1.0, -0.5, 0.0, 0.25, 1.0, 2.0]),
+    "owens_t_of_0": (lambda a: sp.owens_t(a.dtype.type(0), a), [-3.0, -1.0, 0.0, 0.25, 1.0, 2.0]),
+    "hyp1f1": (lambda x: sp.hyp1f1(x.dtype.type(1.5), x.dtype.type(2.5), x), [-3.0, 0.0, 0.25, 1.0, 4.0]),
+    "hyp1f1_by_a": (lambda a: sp.hyp1f1(a, a.dtype.type(2), a.dtype.type(0.5)), [0.5, 1.0, 2.0, 3.0]),
+    "hyp1f1_by_b": (lambda b: sp.hyp1f1(b.dtype.type(2), b, b.dtype.type(0.5)), [0.5, 1.0, 2.0, 3.0]),
+    "hyp2f1": (lambda x: sp.hyp2f1(x.dtype.type(1.5), x.dtype.type(0.5), x.dtype.type(2.75), x), [-0.5, 0.0, 0.25, 0.75]),
     "exp1": (sp.exp1, [0.125, 0.5, 1.0, 2.0, 10.0]),
-    "expi": (sp.expi, [-3.0, -0.5, 0.25, 1.0, 10.0]),
 }
 
 
@@ -128,6 +143,12 @@ BY_HAND = {
                        lambda x: 3 * (1 - x) ** 2, lambda x: -6 * (1 - x)),
     "betainc_large": (lambda x: sp.betainc(x.dtype.type(3000), x.dtype.type(2000), x), [0.0, 0.59375, 0.625, 1.0],
                       lambda x: scipy.stats.beta.pdf(x, 3000, 2000), None),
+    "expi": (sp.expi, [-3.0, -0.5, 0.25, 1.0, 10.0], lambda x: jnp.exp(x) / x, lambda x: jnp.exp(x) * (x - 1) / x**2),
+    # JAX's second derivative of the cosine's integral is 0 where x^2 is odd.
+    "fresnel_sine": (lambda x: sp.fresnel(x)[0], [-3.0, -1.0, 0.0, 0.25, 1.5, 1.75, 5.0],
+                     lambda x: jnp.sin(math.pi / 2 * x * x), lambda x: math.pi * x * jnp.cos(math.pi / 2 * x * x)),
+    "fresnel_cosine": (lambda x: sp.fresnel(x)[1], [-3.0, -1.0, 0.0, 0.25, 1.5, 1.75, 5.0],
+                       lambda x: jnp.cos(math.pi / 2 * x * x), lambda x: -math.pi * x * jnp.sin(math.pi / 2 * x * x)),
     "hypot": (lambda x: jnp.hypot(x, x.dtype.type(1)), [-3.0, -1.0, 0.0, 0.5, 1.0, 2.0],
               lambda x: x / jnp.sqrt(x * x + 1), lambda x: (x * x + 1) ** -1.5),
     "i0": (sp.i0, AROUND, sp.i1, lambda x: sp.i0(x) - jnp.where(x == 0, 0.5, sp.i1(x) / jnp.where(x == 0, 1, x))),
@@ -151,11 +172,13 @@ VARIATES = {
                           lambda a, y: lax.random_gamma_grad(a, jnp.exp(y)) / jnp.exp(y)),
 }
 # JAX has no second derivative, or by parts there is none.
-ONCE = {"exp1", "expi", "gammainc_at_half", "gammaincc_by_a_at_1", "gammaincc_by_a_at_2", "gammainc_by_a"}
+ONCE = {"exp1", "logit_at_ends", "hyp1f1_by_a", "hyp1f1_by_b", "gammainc_at_half", "gammaincc_by_a_at_1", "gammaincc_by_a_at_2", "gammainc_by_a"}
 # The error, in units in the last place, that the derivative of a long computation may have; 64 for the others.
 LOST = {"log_ndtr": 4096, "gammainc": 1e3, "gammaincc": 1e3, "betainc": 1e3, "betainc_at_ends": 1e3,
         "betainc_of_one": 1e3, "betainc_large": 1e5, "poch": 512, "truncated_normal": 512, "gammaincc_by_a_at_1": 1e3,
+        "cosine_integral": 512, "fresnel_sine": 512, "fresnel_cosine": 512, "dawsn": 512,
         "gammaincc_by_a_at_2": 1e3, "gammainc_by_a": 1e3, "gamma_variate": 1e3, "log_gamma_variate": 1e3}
+ONLY_F64 = {"owens_t_by_h", "owens_t_by_a", "owens_t_of_0"}  # JAX's value is of f64.
 NARROW = {"erf_inv", "lgamma", "digamma", "erfc", "gelu", "i0e", "i1e"}  # In bf16, too.
 
 
@@ -164,7 +187,7 @@ def functions(wanted):
 
     def add(name, f, points, first, second):
         for kind, dtype in TYPES.items():
-            if kind == "bf16" and name not in NARROW or not wanted(name):
+            if kind == "bf16" and name not in NARROW or kind != "f64" and name in ONLY_F64 or not wanted(name):
                 continue
             x = jnp.array(points, dtype)
             wide = x if f is truncated_normal or name in VARIATES else x.astype(jnp.float64)
@@ -303,6 +326,11 @@ MATRICES = {
     "svdvals": (lambda a: weighted(jnp.linalg.svd(a, compute_uv=False)), ramp(*TALL)),
     "nuclear_norm": (lambda a: jnp.linalg.norm(a, "nuc"), ramp(*TALL)),
     "pinv": (lambda a: weighted(jnp.linalg.pinv(a)), ramp(*TALL)),
+    "pinv_singular": (lambda a: weighted(jnp.linalg.pinv(a)), jnp.array([[1.0, 2.0], [2.0, 4.0]])),
+    "pinv_of_rank_1": (lambda a: weighted(jnp.linalg.pinv(a)), jnp.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]])),
+    "pinv_hermitian": (lambda a: weighted(jnp.linalg.pinv(a, hermitian=True)), jnp.array([[1.0, 2.0], [2.0, 4.0]])),
+    "cummax_ties": (lambda a: weighted(lax.cummax(a, axis=1)), jnp.array([[1, 2, 2, 0, 2, 3.0], [1, 1, 1, 1, 1, 2]])),
+    "cummin_ties": (lambda a: weighted(lax.cummin(a, axis=0, reverse=True)), jnp.array([[1, 2], [0, 2], [0, 3], [4, 2.0]])),
     "eigvals": (eigenvalues, ramp(*SQUARE)),
     "eigvals_complex": (complex_of(eigenvalues), ramp(*SQUARE), ramp(*SQUARE, start=1.0)),
     "eig": (general_vectors, ramp(*SQUARE)),
@@ -344,8 +372,6 @@ def matrices(wanted):
         cases[name] = {"program": exported(f, *arguments), "arguments": [array(x) for x in arguments],
                        "value": number(f(*arguments)), "gradients": [array(x) for x in gradient(*arguments)],
                        "directional": number(jax.jvp(f, arguments, directions)[1])}
-        if name == "qr_upper":  # By parts R has none there.
-            continue
         try:
             second = jax.grad(lambda *x, gradient=gradient: weighted(*gradient(*x)), every)(*arguments)
             cases[name]["second"] = [array(x) for x in second]
@@ -362,6 +388,7 @@ def main():
         kept = json.loads(file.read_text()) if len(sys.argv) > 1 else {}
         text = json.dumps(kept | cases(wanted), separators=(",", ":")).replace('},"', '},\n"')
         file.write_text(text + "\n")
+    (here / "betainc.mlir").write_text(exported(sp.betainc, *[jnp.ones(1)] * 3))
 
 
 if __name__ == "__main__":

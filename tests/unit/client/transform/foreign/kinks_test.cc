@@ -124,6 +124,12 @@ const std::map<std::string, Binding>& Bindings() {
         {{3, 1, 3}}}},
       {"largest_first", OfWindow(0)},
       {"largest_second", OfWindow(1)},
+      {"running_largest",
+       {"f32[2]",
+        " low = f32[] constant(-inf)\n s = f32[2] reduce-window(a, low), window={size=2 pad=1_0}, to_apply=larger\n y "
+        "= f32[1] slice(s), slice={[1:2]}\n",
+        [](const Arrays& v) { return Cummax(v[0], 0).values.Narrow(0, 1, 1); },
+        {{4, 4}}}},
       {"sorted",
        {"f32[2]",
         " s = f32[2] sort(a), dimensions={0}, is_stable=true, to_apply=less\n y = f32[1] slice(s), "

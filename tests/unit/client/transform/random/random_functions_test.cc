@@ -1,7 +1,8 @@
 // Compares random functions and their derivatives with JAX's: generate.py makes the functions with JAX and
 // lowers them to StableHLO; here each is loaded, transformed by the same chain, run, and compared.
-// HLOD_RANDOM_FUNCTIONS is their number, HLOD_RANDOM_SEED their seed, HLOD_RANDOM_NUMERICS chooses those of
-// numerics.py; HLOD_RANDOM_FOLDER, when set, is a folder with functions that generate.py has already written.
+// HLOD_RANDOM_FUNCTIONS is their number, HLOD_RANDOM_SEED their seed, HLOD_RANDOM_SHOWN how many failures are
+// shown, HLOD_RANDOM_NUMERICS chooses those of numerics.py; HLOD_RANDOM_FOLDER, when set, is a folder with
+// functions that generate.py has already written.
 #include <stdlib.h>
 
 #include <cmath>
@@ -97,7 +98,7 @@ bool AreClose(double a, double b, double tolerance) {
 
 class RandomFunctions : public TensorTest {
  protected:
-  static constexpr int kShownMax = 20;
+  const int shown_max_ = std::stoi(Setting("HLOD_RANDOM_SHOWN", "20"));
 
   void SetUp() override {
     TensorTest::SetUp();
@@ -134,9 +135,11 @@ class RandomFunctions : public TensorTest {
     return arrays;
   }
 
-  // Returns a description of the first difference; empty when there is none.
+  // Returns a description of the first differences; empty when there is none.
   std::string Difference(const Arrays& results, const json& expected, double tolerance) const {
     if (results.size() != expected.size()) return absl::StrCat(results.size(), " results");
+    std::string text;
+    int shown = 0;
     for (size_t i = 0; i < results.size(); ++i) {
       const Literal want = LiteralOf(expected[i]), have = results[i].ToLiteral();
       if (!Compatible(have.shape(), want.shape()))
@@ -145,11 +148,12 @@ class RandomFunctions : public TensorTest {
       for (size_t k = 0; k < a.size(); ++k) {
         if (AreClose(a[k].real(), b[k].real(), tolerance) && AreClose(a[k].imag(), b[k].imag(), tolerance))
           continue;
-        return absl::StrCat("element ", k, " of result ", i, " is ", a[k].real(), " + ", a[k].imag(),
-                            "i, JAX's ", b[k].real(), " + ", b[k].imag(), "i");
+        absl::StrAppend(&text, text.empty() ? "" : "; ", "element ", k, " of result ", i, " is ", a[k].real(),
+                        " + ", a[k].imag(), "i, JAX's ", b[k].real(), " + ", b[k].imag(), "i");
+        if (++shown == 8) return text;
       }
     }
-    return "";
+    return text;
   }
 
   std::string Compare(const json& row) const {
@@ -189,7 +193,7 @@ TEST_F(RandomFunctions, AreWhatJaxMakesOfThem) {
     }
     if (wrong.empty()) continue;
     ++failed[row["family"]];
-    if (++shown > kShownMax) continue;
+    if (++shown > shown_max_) continue;
     ADD_FAILURE() << "function " << row["name"] << " (" << row["family"] << ", " << row["steps"]
                   << "): " << wrong << "\n  generate.py --seed " << all["seed"] << " --show " << row["name"]
                   << " prints it";
