@@ -104,9 +104,9 @@ Op Prefixes(Lowering& l, Op x, int64_t dim, hlo::Opcode opcode) {
   const auto join = [opcode](Lowering& l, Operands before, Operands behind) {
     return std::vector<Op>{l.b.Binary(opcode, before[0], behind[0])};
   };
-  // Products are padded with ones: with zeros, the derivative by an element would be 0 times infinity where a
-  // product overflows.
-  return Prefixes(l, std::vector<Op>{x}, dim, join, opcode == hlo::kMultiply ? 1 : 0)[0];
+  // The gradient of a product that overflows would be 0 times infinity in the padding.
+  if (opcode == hlo::kMultiply && !l.dims(x).empty()) return PrefixesByHalves(l, {x}, dim, join)[0];
+  return Prefixes(l, std::vector<Op>{x}, dim, join)[0];
 }
 
 }  // namespace lazy
