@@ -9,6 +9,7 @@ namespace hlod::fabric {
 
 Group::Group(MembershipOptions options, const LaunchLimits& limits, Wire& wire, Work& work)
     : work_(work),
+      outbox_(work),
       membership_(options, wire, *this),
       leader_(
           limits, work, [this](uint32_t rank, v1::PeerMessage m) { Post(rank, std::move(m)); },

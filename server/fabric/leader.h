@@ -108,8 +108,8 @@ class Leader {
   uint64_t last_number_, last_ticket_ = 0;
   int64_t now_us_ = 0;  // The time of the last event.
   Launches launches_;
-  std::set<uint64_t>
-      timed_;  // The launches whose time Tick checks: those that have begun, or have a deadline.
+  // The launches whose time Tick checks: those that have begun, or have a deadline.
+  std::set<uint64_t> timed_;
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> offered_;  // By group and sequence, the number.
   // The launches of a client that have not begun, and the client's place among those that have such launches.
   struct Queue {

@@ -6,6 +6,7 @@
 
 #include "common/base/errors/error.h"
 #include "common/base/errors/status.h"
+#include "common/base/text/utf8.h"
 
 namespace hlod::fabric {
 namespace {
@@ -139,7 +140,8 @@ absl::Status Membership::OnChange(const v1::MemberChange& change, int64_t now_us
     const auto found = members_.find(gone.rank());
     if (gone.rank() == 0 || found == members_.end() || found->second.member.joined() != gone.joined())
       continue;
-    const std::string why = gone.why().substr(0, kWhyMax);
+    std::string why = gone.why();
+    ClipWithDots(why, kWhyMax);
     EndLink(found->second, Unavailable("No member any more: %s.", why));
     Remove(gone.rank(), why, now_us);
   }

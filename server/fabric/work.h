@@ -38,8 +38,9 @@ class Work {
   // a number if the leader refused the offer before.
   virtual void OnOfferRefused(uint64_t group, uint64_t sequence, const v1::LaunchId& launch,
                               const absl::Status& why) = 0;
-  // Charges to a user the memory of an offer that waits here, at its leader, for those of other daemons,
-  // until Discharge. An error: the user has no room.
+  // Charges to a user the memory of an offer that waits here, at its leader, for those of other daemons, or
+  // of one that takes an offer back and waits for its way to the leader, until Discharge. An error: the user
+  // has no room.
   virtual absl::Status Charge(const std::string&, int64_t) { return absl::OkStatus(); }
   virtual void Discharge(const std::string&, int64_t) {}
 };

@@ -4,6 +4,7 @@
 // instruction: that of JAX's own instructions has no file.
 #include "client/transform/foreign/special.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -37,6 +38,9 @@ std::vector<NodeId> ParametersOf(const hlo::Computation& computation) {
   for (NodeId node = 0; node < computation.size(); ++node) {
     if (computation[node].opcode() == hlo::kParameter) parameters.push_back(node);
   }
+  std::sort(parameters.begin(), parameters.end(), [&](NodeId a, NodeId b) {
+    return computation[a].parameter_number() < computation[b].parameter_number();
+  });
   return parameters;
 }
 
@@ -118,6 +122,10 @@ std::optional<NodeId> AppendPinv(hlo::Computation& to, NodeId root) {
   if (parameters.empty() || product.opcode() != hlo::kDot || product.operand(1).opcode() != hlo::kDivide) {
     return std::nullopt;
   }
+  hlo::Dims transposed = to[parameters[0]].shape().dims;
+  if (transposed.size() < 2) return std::nullopt;
+  std::swap(transposed[transposed.size() - 2], transposed[transposed.size() - 1]);
+  if (product.shape().dims != transposed) return std::nullopt;
   if (CallsRoutine(to, "gesdd")) return ValueWithRule(to, "pinv", root, {parameters[0]});
   if (!CallsRoutine(to, "evd")) return std::nullopt;
   hlo::Builder b(TraceTables::Get().callees(), to);
@@ -132,21 +140,29 @@ std::optional<NodeId> AppendPinv(hlo::Computation& to, NodeId root) {
   return ValueWithRule(to, "pinv", root, {hermitian.id});
 }
 
-// Returns true for the bits of x with another exponent: (bits & mask) | exponent.
-bool IsOfBits(const Instruction& x) {
-  if (x.opcode() != hlo::kBitcastConvert || x.operand(0).opcode() != hlo::kOr) return false;
-  const Instruction masked = x.operand(0).operand(0);
-  return masked.opcode() == hlo::kAnd && masked.operand(0).opcode() == hlo::kBitcastConvert;
+// Returns true if `value` has the bits of x with another exponent: (bits & mask) | exponent.
+bool IsOfBits(const Instruction& value, const Instruction& x) {
+  if (value.opcode() != hlo::kBitcastConvert || value.operand(0).opcode() != hlo::kOr) return false;
+  const Instruction masked = value.operand(0).operand(0);
+  return masked.opcode() == hlo::kAnd && masked.operand(0).opcode() == hlo::kBitcastConvert &&
+         IsSame(masked.operand(0).operand(0), x);
+}
+
+// Returns true for a logarithm of the gamma function, as imports mark it.
+bool IsLgamma(const hlo::Computation& computation, const Instruction& x) {
+  return x.opcode() == hlo::kGetTupleElement &&
+         hlo::OwnRule(computation, x.operands()[0]).ends_with("lgamma");
 }
 
 }  // namespace
 
 // select(x is infinite, NaN or 0; x; its bits with the exponent of 1/2).
 std::optional<NodeId> AppendMantissa(hlo::Computation& to, const Instruction& select) {
-  if (!IsOfBits(select.operand(2)) || select.operand(0).opcode() != hlo::kOr) return std::nullopt;
+  if (select.operand(0).opcode() != hlo::kOr) return std::nullopt;
   const std::optional<Instruction> x =
       ComparedWith(0, select.operand(0).operand(1), hlo::ComparisonDirection::kEq);
-  if (!x.has_value() || !IsSame(*x, select.operand(1))) return std::nullopt;
+  if (!x.has_value() || !IsSame(*x, select.operand(1)) || !IsOfBits(select.operand(2), *x))
+    return std::nullopt;
   return ValueWithRule(to, "mantissa", select.id(), {x->id()});
 }
 
@@ -169,6 +185,7 @@ std::optional<NodeId> AppendPoch(hlo::Computation& to, const Instruction& select
     if (gamma.opcode() == hlo::kBroadcast) gamma = gamma.operand(0);
     const bool product = gamma.opcode() == hlo::kMultiply;
     if (!product || gamma.operand(1).opcode() != hlo::kExponential) return std::nullopt;
+    if (!IsLgamma(to, gamma.operand(1).operand(0))) return std::nullopt;
   }
   if (!ComparedWith(0, select.operand(0), hlo::ComparisonDirection::kEq).has_value()) return std::nullopt;
   return ValueWithRule(to, "same_as", select.id(), {quotient.id()});

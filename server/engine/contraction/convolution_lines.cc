@@ -12,6 +12,8 @@ namespace hlod::engine {
 namespace {
 
 constexpr int64_t kStripFeatures = 256;  // The features whose strip of columns stays in L1.
+// The places of a line that are computed together, so that long lines have work for all threads.
+constexpr int64_t kBlockPlaces = 512;
 
 int64_t OutputsPerGroup(const ConvolutionForm& form) {
   return form.outputs / (form.feature_groups * form.batch_groups);
@@ -61,16 +63,17 @@ struct LineProduct {
   }
 };
 
-// The places [begin, end) of a line at which a position of the kernel meets elements of lhs along the line's
-// axis, which has no base dilation.
+// Places [begin, end) of a line.
 struct Range {
   int64_t begin, end;
 };
-Range PlacesInside(const ConvolutionAxis& axis, int64_t position) {
+// Returns those of the places at which a position of the kernel meets elements of lhs along the line's axis,
+// which has no base dilation.
+Range PlacesInside(const ConvolutionAxis& axis, int64_t position, Range places) {
   const hlo::WindowDimension& w = axis.window;
   const int64_t first = w.padding_low - position * w.window_dilation, last = first + axis.in - 1;
-  return {std::max<int64_t>(0, CeilDiv(first, w.stride)),
-          last < 0 ? 0 : std::min(axis.out, last / w.stride + 1)};
+  return {std::max(places.begin, CeilDiv(first, w.stride)),
+          last < 0 ? places.begin : std::min(places.end, last / w.stride + 1)};
 }
 
 template <typename T>
@@ -85,20 +88,23 @@ class Lines {
         rhs_(rhs),
         out_(out),
         groups_(form.feature_groups * form.batch_groups),
-        outputs_(OutputsPerGroup(form)) {}
+        outputs_(OutputsPerGroup(form)),
+        blocks_(CeilDiv(axis_.out, kBlockPlaces)) {}
 
   int64_t count() const {
-    int64_t lines = form_.out_batches() * groups_;
-    for (size_t d = 0; d < form_.axes.size(); ++d) lines *= d == line_ ? 1 : form_.axes[d].out;
-    return lines;
+    int64_t jobs = form_.out_batches() * groups_ * blocks_;
+    for (size_t d = 0; d < form_.axes.size(); ++d) jobs *= d == line_ ? 1 : form_.axes[d].out;
+    return jobs;
   }
 
-  // Computes one line for all outputs of one group. Returns false when it was interrupted.
+  // Computes a block of a line for all outputs of one group. Returns false when it was interrupted.
   bool Run(int64_t job, StopCheck& stop) const {
     const int64_t group = job % groups_, features = form_.features_a_group();
+    const int64_t begin = job / groups_ % blocks_ * kBlockPlaces;
+    const Range block = {begin, std::min(axis_.out, begin + kBlockPlaces)};
     int64_t at[hlo::kMaxRank] = {}, position[hlo::kMaxRank] = {};
     T* to = out_ + group * outputs_ * form_.out_feature;
-    int64_t batch = job / groups_;
+    int64_t batch = job / groups_ / blocks_;
     for (size_t d = form_.axes.size(); d-- > 0;) {
       if (d == line_) continue;
       at[d] = batch % form_.axes[d].out;
@@ -111,10 +117,10 @@ class Lines {
                        (form_.feature_groups > 1 ? group * features * form_.lhs_feature : 0);
     const T* const weights = rhs_ + group * outputs_ * form_.rhs_output;
 
-    Clear(to);
+    Clear(to, block);
     for (int64_t p = KernelPositions(form_); p-- > 0; NextPosition(form_, position)) {
       if (stop.Stops(8)) return false;
-      const Range places = PlacesInside(axis_, position[line_]);
+      const Range places = PlacesInside(axis_, position[line_], block);
       if (places.begin >= places.end) continue;
       at[line_] = places.begin;
       const Tap tap = TapAt(form_, at, position);
@@ -124,10 +130,12 @@ class Lines {
   }
 
  private:
-  void Clear(T* line) const {
-    const int64_t rows = transposed_ ? outputs_ : axis_.out, columns = transposed_ ? axis_.out : outputs_;
+  void Clear(T* line, Range places) const {
+    const int64_t count = places.end - places.begin;
+    const int64_t rows = transposed_ ? outputs_ : count, columns = transposed_ ? count : outputs_;
     const int64_t stride = transposed_ ? form_.out_feature : axis_.out_stride;
-    for (int64_t row = 0; row < rows; ++row) std::fill_n(line + row * stride, columns, T{0});
+    T* const to = line + places.begin * axis_.out_stride;
+    for (int64_t row = 0; row < rows; ++row) std::fill_n(to + row * stride, columns, T{0});
   }
 
   LineProduct<T> ProductOf(const T* x, const T* weights, T* line, Range places) const {
@@ -156,6 +164,7 @@ class Lines {
   const T *const lhs_, *const rhs_;
   T* const out_;
   const int64_t groups_, outputs_;  // The groups, and the outputs per group.
+  const int64_t blocks_;            // Per line.
 };
 
 }  // namespace

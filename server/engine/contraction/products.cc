@@ -3,6 +3,7 @@
 
 #include "common/base/system/cpu.h"
 #include "server/engine/contraction/onednn.h"
+#include "server/engine/run/compute_types.h"
 
 namespace hlod::engine {
 namespace {
@@ -85,7 +86,8 @@ ProductShape ShapeOf(const DotView& view) {
 
 ProductLibrary BestProductLibrary(const DotView& view, hlo::PrimitiveType lhs, hlo::PrimitiveType rhs,
                                   hlo::PrimitiveType out) {
-  if (view.is_points()) return kLoops;
+  // The loops would need copies of narrow floats in f32.
+  if (view.is_points() && lhs == rhs && ContractionType(lhs, rhs, out) == lhs && out == lhs) return kLoops;
   return ChoicesFor(lhs, rhs, out)[static_cast<int>(ThisProcessor())][static_cast<int>(ShapeOf(view))];
 }
 

@@ -12,9 +12,9 @@ namespace hlod::engine {
 namespace {
 
 constexpr int64_t kBlock = 1024;  // The number of outputs side by side in one block.
-// The limit on the positions whose offsets are listed.
-constexpr int64_t kListedMax = 32;
-// The lanes from which on a call per column pays.
+// The limit on the positions of a window whose outputs are computed in registers.
+constexpr int64_t kRegisterPositionsMax = 32;
+// The fewest lanes for which a call per column is worth it.
 constexpr int64_t kLanesMin = 8;
 
 // Combines elements 2 i and 2 i + 1 into accumulator i, so that each cache line is read once.
@@ -170,7 +170,7 @@ class DirectWindowStep final : public Step {
       axes.pop_back();
       const hlo::WindowDimension& w = last_.window;
       contiguous_ = w.stride == 1 && w.base_dilation == 1;
-      listed_ = positions_ <= kListedMax && (contiguous_ || lanes_ >= kLanesMin);
+      in_registers_ = positions_ <= kRegisterPositionsMax && (contiguous_ || lanes_ >= kLanesMin);
     } else {
       last_.in_stride = last_.out_stride = lanes_;
     }
@@ -221,7 +221,7 @@ class DirectWindowStep final : public Step {
       out_base += index[d] * outer_[d].out_stride;
     }
     std::byte* const to = out + out_base * f_.element_bytes;
-    if (listed_) return RunListed(in, init, to, index, position, block, stop);
+    if (in_registers_) return RunInRegisters(in, init, to, index, position, block, stop);
     return RunAccumulated(in, init, to, index, position, block, stop);
   }
 
@@ -247,9 +247,9 @@ class DirectWindowStep final : public Step {
   }
 
   // Computes each output in registers, from the offsets of all its elements.
-  bool RunListed(const std::byte* in, const std::byte* init, std::byte* out, const int64_t* index,
-                 WindowWalk& position, const Block& block, StopCheck& stop) const {
-    absl::InlinedVector<int64_t, kListedMax> outer, offsets;
+  bool RunInRegisters(const std::byte* in, const std::byte* init, std::byte* out, const int64_t* index,
+                      WindowWalk& position, const Block& block, StopCheck& stop) const {
+    absl::InlinedVector<int64_t, kRegisterPositionsMax> outer, offsets;
     for (; position.valid(); position.Next()) {
       if (const int64_t offset = OuterOffset(index, position, block.lane); offset >= 0)
         outer.push_back(offset);
@@ -260,30 +260,29 @@ class DirectWindowStep final : public Step {
       f_.join_positions(in + first * f_.element_bytes, offsets, init, n,
                         out + (column - block.column) * last_.out_stride * f_.element_bytes);
     };
+    const auto list = [&](int64_t column) {
+      offsets.clear();
+      for (const int64_t offset : outer) {
+        for (int64_t k = 0; k < w.size; ++k) {
+          if (const int64_t source = last_.Source(column, k); source >= 0)
+            offsets.push_back(offset + source * last_.in_stride);
+        }
+      }
+    };
     const auto run_at_edges = [&](int64_t column, int64_t columns_end) {
       for (; column < columns_end; ++column) {
-        offsets.clear();
-        for (const int64_t offset : outer) {
-          for (int64_t k = 0; k < w.size; ++k) {
-            if (const int64_t source = last_.Source(column, k); source >= 0)
-              offsets.push_back(offset + source * last_.in_stride);
-          }
-        }
+        list(column);
         run(column, 0, block.lanes);
       }
     };
     const WindowAxis::Range inside = ColumnsInside(block.column, end);
     run_at_edges(block.column, inside.begin);
-    offsets.clear();
-    for (const int64_t offset : outer) {
-      for (int64_t k = 0; k < w.size; ++k)
-        offsets.push_back(offset + (k * w.window_dilation - w.padding_low) * last_.in_stride);
-    }
-    if (contiguous_ && block.lanes == last_.in_stride) {
-      run(inside.begin, inside.begin * last_.in_stride, (inside.end - inside.begin) * block.lanes);
+    const int64_t count = inside.end - inside.begin;
+    if (count > 0) list(inside.begin);
+    if (count > 0 && contiguous_ && block.lanes == last_.in_stride) {
+      run(inside.begin, 0, count * block.lanes);
     } else {
-      for (int64_t column = inside.begin; column < inside.end; ++column)
-        run(column, column * w.stride * last_.in_stride, block.lanes);
+      for (int64_t i = 0; i < count; ++i) run(inside.begin + i, i * w.stride * last_.in_stride, block.lanes);
     }
     run_at_edges(inside.end, end);
     return !stop.Stops(block.columns * block.lanes * positions_ / 4 + 1);
@@ -367,7 +366,7 @@ class DirectWindowStep final : public Step {
   int64_t lanes_a_block_ = 1, columns_a_block_ = 1;
   // True if an output and the next one have elements next to each other at every position.
   bool contiguous_ = false;
-  bool listed_ = false;  // True if outputs are computed in registers.
+  bool in_registers_ = false;  // True if outputs are computed in registers.
 };
 
 }  // namespace

@@ -145,6 +145,8 @@ TEST(Convolution, Lines) {
         "bf01_oi01->bf01");
   Check("[2,5,6,7]", "[2,3,7,16]", "[2,10,4,16]", "size=2x3 pad=1_1x0_0 lhs_dilate=2x1", "b01f_01io->b01f");
   Check("[2,6,5,11]", "[3,6,2,3]", "[2,3,10,9]", "size=2x3 pad=1_1x0_0 lhs_dilate=2x1", "bf01_oi01->bf01");
+  Check("[1,1,1500]", "[1,1,9]", "[1,1,1500]", "size=9 pad=4_4", "bf0_oi0->bf0");
+  Check("[1,1400,2]", "[9,2,16]", "[1,1392,16]", "size=9", "b0f_0io->b0f");
   Check("[2,9,8]", "[40,8,24]", "[2,3,24]", "size=40 stride=5 pad=20_21", "b0f_0io->b0f");
 }
 TEST(Convolution, OtherTypes) {

@@ -48,6 +48,8 @@ TEST(Dot, ManyShortSums) {
           "lhs_batch_dims={0,1}, rhs_batch_dims={1,2}, lhs_contracting_dims={2}, rhs_contracting_dims={0}");
     check("[9,37,3]", "[37,9,3]", "[9,37]",
           "lhs_batch_dims={0,1}, rhs_batch_dims={1,0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}");
+    check("[40000,32]", "[40000,32]", "[40000]",
+          "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}");
     check("[400,1]", "[400,1]", "[400]",
           "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}");
   }

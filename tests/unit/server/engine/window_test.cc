@@ -62,6 +62,8 @@ TEST(ReduceWindow, OutputsInRegisters) {
     Check("add", type, "[5,6,9]", "[8,11,9]", "size=2x3x1 pad=0_0x1_1x0_0 lhs_dilate=2x2x1");
   }
   Check("maximum", "f32", "[4,2100]", "[5,2100]", "size=2x1 pad=1_1x0_0");
+  Check("add", "f32", "[2,4096]", "[1,4096]",
+        "size=2x1 stride=1099511627776x1 pad=1099511627774_0x0_0 rhs_dilate=1099511627775x1");
   Check("add", "f32", "[5,3,8]", "[5,9,8]", "size=1x7x1 pad=0_0x6_6x0_0");
   Check("add", "f32", "[5,20,3]", "[5,13,3]", "size=1x3x1 pad=0_0x-2_-1x0_0 rhs_dilate=1x2x1");
 }

@@ -5,18 +5,10 @@
 
 #include "common/base/errors/error.h"
 #include "server/fabric/channel.h"
+#include "tests/unit/server/fabric/no_work.h"
 
 namespace hlod::fabric {
 namespace {
-
-struct NoWork : Work {
-  void Prepare(const v1::PrepareLaunch&, uint64_t) override {}
-  void Release(const v1::LaunchId&, const absl::Status&) override {}
-  void Start(const v1::LaunchId&) override {}
-  void Cancel(const v1::LaunchId&, const absl::Status&) override {}
-  void OnOver(uint64_t, bool, const absl::Status&) override {}
-  void OnOfferRefused(uint64_t, uint64_t, const v1::LaunchId&, const absl::Status&) override {}
-};
 
 LaunchSpec SpecOf(uint64_t group, uint64_t sequence, const std::string& user) {
   LaunchSpec spec;

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "server/device/memory/side_memory.h"
+#include "tests/unit/server/fabric/no_work.h"
 
 namespace hlod::grpc_server {
 namespace {
@@ -19,16 +20,7 @@ struct NoWire : fabric::Wire {
   void Connect(uint32_t, const std::string&) override {}
 };
 
-// A machine that is the only member of its cluster. It takes offers, and gives its orders to nobody.
-struct NoOrders : fabric::Work {
-  void Prepare(const v1::PrepareLaunch&, uint64_t) override {}
-  void Release(const v1::LaunchId&, const absl::Status&) override {}
-  void Start(const v1::LaunchId&) override {}
-  void Cancel(const v1::LaunchId&, const absl::Status&) override {}
-  void OnOver(uint64_t, bool, const absl::Status&) override {}
-  void OnOfferRefused(uint64_t, uint64_t, const v1::LaunchId&, const absl::Status&) override {}
-};
-
+// A machine that is the only member of its cluster.
 struct Machine : MachineUser {
   static fabric::MembershipOptions Options() {
     fabric::MembershipOptions options;
@@ -41,7 +33,7 @@ struct Machine : MachineUser {
   }
   void Use(absl::FunctionRef<void(fabric::Group&, int64_t)> f) override { f(group, 1); }
   NoWire wire;
-  NoOrders work;
+  fabric::NoWork work;  // The machine takes offers, and gives its orders to nobody.
   fabric::Group group{Options(), {}, wire, work};
 };
 
@@ -194,7 +186,9 @@ TEST_F(Parts, AThreadThatComesWithMuchToDoGoesOnSoon) {
   const std::shared_ptr<Part> slow = Add(201), next = Add(202);
   Offer(slow, 'p');
   Offer(next, 'p');
+  here = 0;
   slow->on_prepare = [&] {
+    if (std::this_thread::get_id() == self) here = 1;
     const auto end = std::chrono::steady_clock::now() + 2 * LaunchParts::kJobsTime;
     while (std::chrono::steady_clock::now() < end) {
     }
@@ -204,7 +198,6 @@ TEST_F(Parts, AThreadThatComesWithMuchToDoGoesOnSoon) {
     EXPECT_TRUE(here == 0 || std::this_thread::get_id() != self);
     ++done;
   };
-  here = 1;
   parts.Prepare(Launch(201, 201, 'p'), 1);
   parts.Prepare(Launch(202, 202, 'p'), 1);
   parts.RunJobs();
