@@ -243,9 +243,10 @@ class ModuleDecoder {
          P::kEntryComputationIdFieldNumber, P::kInputOutputAliasFieldNumber, P::kBufferDonorFieldNumber,
          P::kFrontendAttributesFieldNumber});
     // Computations keep their own unmodelled fields. The schedule refers to instructions by ids, which
-    // change, so it is rebuilt from their order.
+    // change, so it is rebuilt from their order. The module's own id is a count of its process: JAX's equal
+    // programs would differ by it, and each would be compiled.
     static const codec::FieldSet dropped =
-        codec::FieldsOf({P::kComputationsFieldNumber, P::kScheduleFieldNumber});
+        codec::FieldsOf({P::kComputationsFieldNumber, P::kScheduleFieldNumber, P::kIdFieldNumber});
     P rest;
     codec::CopyResidue(proto_, modelled, dropped, &rest);
     module_->config.unmodelled = codec::SerializeDeterministic(rest);

@@ -28,7 +28,7 @@ void PruneEmpty(Message* message) {
   }
 }
 
-// Replaces ids by positions; everything else stays.
+// Replaces ids by positions, and drops that of the module; everything else stays.
 void Normalize(xla::HloModuleProto* module) {
   std::map<int64_t, int64_t> computations;
   for (auto& computation : *module->mutable_computations()) {
@@ -49,6 +49,7 @@ void Normalize(xla::HloModuleProto* module) {
     computations[computation.id()] = position;
     computation.set_id(position);
   }
+  module->clear_id();
   module->set_entry_computation_id(computations.at(module->entry_computation_id()));
   PruneEmpty(module);
 }

@@ -55,6 +55,14 @@ constexpr auto kUnimplemented = absl::StatusCode::kUnimplemented;
 
 const std::string kParameter0 = Op("x", "parameter", 1, F32("dimensions: 8"));
 
+// JAX counts the modules of a process.
+TEST(Codec, EqualModulesAreEqualBytesWhateverTheirNumbers) {
+  const std::string text = Main(kParameter0, 1);
+  const auto first = Decode("id: 1 " + text), second = Decode("id: 2 " + text);
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(ToProto(**first).SerializeAsString(), ToProto(**second).SerializeAsString());
+}
+
 // A folder may be named in Latin-1. Protobuf refuses a whole message for one such byte.
 TEST(CodecText, BytesThatAreNotUtf8AreEscaped) {
   auto module = Decode(Main(kParameter0, 1));
