@@ -249,6 +249,24 @@ class Jax(unittest.TestCase):
         self.assertEqual(got.dtype, jnp.bfloat16)
         self.assertEqual(got.tolist(), [3.0, -4.0, 6.0])
 
+    def test_run_takes_keyword_arguments(self):
+        x, y = jnp.arange(3.0), jnp.asarray([4.0, 5.0, 6.0])
+        lowered = jax.jit(lambda x, *, y: x - y).lower(x, y=y)
+        self.assertEqual(hlod.run(lowered, x, kwargs={"y": y}).tolist(), [-4.0, -4.0, -4.0])
+        with self.assertRaisesRegex(TypeError, "the function was lowered for arguments"):
+            hlod.run(lowered, x)
+        with self.assertRaisesRegex(TypeError, "has no arguments with names: y"):
+            hlod.run(DOT, kwargs={"y": y})
+
+    def test_run_takes_and_returns_keys_of_random_numbers(self):
+        for impl in ("threefry2x32", "rbg"):
+            keys = jax.random.split(jax.random.key(7, impl=impl), 3)
+            split = jax.jit(lambda keys: (jax.vmap(lambda key: jax.random.fold_in(key, 1))(keys), jax.random.bits(keys[0], (4,))))
+            expected, got = split(keys), hlod.run(split.lower(keys), keys)
+            self.assertEqual(got[0].dtype, keys.dtype)
+            self.assertEqual(jax.random.key_data(got[0]).tolist(), jax.random.key_data(expected[0]).tolist())
+            self.assertEqual(got[1].tolist(), expected[1].tolist())
+
     def test_run_refuses_other_arguments(self):
         lowered, params = self.lowered()
         with self.assertRaisesRegex(TypeError, r"float32\[64, 31\]; the function was lowered for float32\[64, 32\]"):

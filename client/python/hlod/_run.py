@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Mapping
 from typing import Any
 
 from . import _hloctl
 
 
-def run(program: Any, *args: Any, address: str | None = None, partition: bool | None = None) -> Any:
+def run(
+    program: Any, *args: Any, address: str | None = None, partition: bool | None = None, kwargs: Mapping[str, Any] | None = None
+) -> Any:
     """Runs a program on the daemon at `address`, else $HLOD_ADDRESS, else the user's running one, else a private one.
 
     program: the result of `jax.jit(f).lower(*args)` or `jax.export`, a jitted function, HLO or StableHLO text, the bytes of an
              HloModuleProto, or the path of a file with any of them.
     args:    the arguments of a JAX function, which may be trees (the arrays determine the sizes of symbols); for other programs,
              one array per parameter.
+    kwargs:  the keyword arguments of a JAX function.
 
     Returns NumPy arrays: in the tree that a JAX function returns, or in a list for other programs. For a program of several
     participants (num_replicas times num_partitions) it returns a list of such lists.
@@ -30,10 +34,14 @@ def run(program: Any, *args: Any, address: str | None = None, partition: bool | 
     import numpy as np
 
     if callable(program) and hasattr(program, "lower"):
-        program = program.lower(*args)
+        program = program.lower(*args, **(kwargs or {}))
     jax_function, lowered = hasattr(program, "out_tree"), program
     exported = jax_function and hasattr(program, "mlir_module_serialized")
-    leaves = _exported_leaves(program, args) if exported else _leaves(program, args) if jax_function else list(args)
+    if kwargs and not jax_function:
+        raise TypeError(f"the program is no JAX function, and has no arguments with names: {', '.join(kwargs)}")
+    leaves = list(args)
+    if jax_function:
+        leaves = (_exported_leaves if exported else _leaves)(program, (args, dict(kwargs or {})))
     leaves = [_plain(np.asarray(leaf)) for leaf in leaves]
     results = _call(_with_shardings(program), leaves, address, partition)
     if not jax_function:
@@ -41,8 +49,7 @@ def run(program: Any, *args: Any, address: str | None = None, partition: bool | 
     import jax
 
     infos = lowered.out_avals if exported else jax.tree_util.tree_leaves(lowered.out_info)
-    types = [np.dtype(info.dtype) for info in infos]
-    return jax.tree_util.tree_unflatten(lowered.out_tree, [_typed(a, t) for a, t in zip(results.get(0, []), types)])
+    return jax.tree_util.tree_unflatten(lowered.out_tree, [_typed(a, info.dtype) for a, info in zip(results.get(0, []), infos)])
 
 
 def _with_shardings(program):
@@ -76,18 +83,38 @@ def _call(program, leaves, address, partition):
     return participants
 
 
-def _leaves(lowered, args):
+def _is_key(dtype):
+    """Returns true for the type of JAX's keys of random numbers, whose arrays hold bits of another shape."""
+    import jax
+
+    return jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
+
+
+def _dtype(leaf):
+    import jax
+
+    dtype = jax.numpy.result_type(leaf)
+    return dtype if _is_key(dtype) else jax.dtypes.canonicalize_dtype(dtype)
+
+
+def _array(leaf):
+    import jax
+
+    return jax.random.key_data(leaf) if _is_key(jax.numpy.result_type(leaf)) else jax.numpy.asarray(leaf)
+
+
+def _leaves(lowered, arguments):
     """Returns the arguments of the lowered module's parameters, in the order of the parameters."""
     import jax
 
-    leaves, tree = jax.tree_util.tree_flatten((args, {}))
+    leaves, tree = jax.tree_util.tree_flatten(arguments)
     if tree != lowered.in_tree:
         raise TypeError(f"the function was lowered for arguments {lowered.in_tree}, not {tree}")
     for i, (leaf, info) in enumerate(zip(leaves, jax.tree_util.tree_leaves(lowered.args_info))):
-        shape, dtype = jax.numpy.shape(leaf), jax.dtypes.canonicalize_dtype(jax.numpy.result_type(leaf))
+        shape, dtype = jax.numpy.shape(leaf), _dtype(leaf)
         if shape != tuple(info.shape) or dtype != info.dtype:
             raise TypeError(f"argument {i} is {dtype}{list(shape)}; the function was lowered for {info.dtype}{list(info.shape)}")
-    leaves = [jax.numpy.asarray(leaf) for leaf in leaves]
+    leaves = [_array(leaf) for leaf in leaves]
     # JAX leaves out arguments that the function does not use.
     kept = getattr(getattr(lowered, "_lowering", None), "compile_args", {}).get("kept_var_idx")
     kept = [leaf for i, leaf in enumerate(leaves) if kept is None or i in kept]
@@ -97,21 +124,21 @@ def _leaves(lowered, args):
     return kept
 
 
-def _exported_leaves(exported, args):
+def _exported_leaves(exported, arguments):
     """Returns the arguments of an Exported's module: the number of the platform, if the module has several, then the arguments that
     the function uses."""
     import jax
     import numpy as np
 
-    leaves, tree = jax.tree_util.tree_flatten((args, {}))
+    leaves, tree = jax.tree_util.tree_flatten(arguments)
     if tree != exported.in_tree:
         raise TypeError(f"the function was exported for arguments {exported.in_tree}, not {tree}")
     for i, (leaf, aval) in enumerate(zip(leaves, exported.in_avals)):
-        shape, dtype = jax.numpy.shape(leaf), jax.dtypes.canonicalize_dtype(jax.numpy.result_type(leaf))
+        shape, dtype = jax.numpy.shape(leaf), _dtype(leaf)
         fits = len(shape) == len(aval.shape) and all(not isinstance(d, int) or d == s for s, d in zip(shape, aval.shape))
         if not fits or dtype != aval.dtype:
             raise TypeError(f"argument {i} is {dtype}{list(shape)}; the function was exported for {aval.str_short()}")
-    kept = [jax.numpy.asarray(leaves[i]) for i in exported.module_kept_var_idx]
+    kept = [_array(leaves[i]) for i in exported.module_kept_var_idx]
     if len(exported.platforms) == 1:
         return kept
     if "cpu" not in exported.platforms:
@@ -131,6 +158,12 @@ def _plain(array):
 
 
 def _typed(array, dtype):
+    import jax
+    import numpy as np
+
+    if _is_key(dtype):
+        return jax.random.wrap_key_data(array, impl=str(dtype._impl.name))
+    dtype = np.dtype(dtype)
     if array.dtype == dtype:
         return array
     return array.astype(dtype) if "int" in dtype.name else array.view(dtype)
