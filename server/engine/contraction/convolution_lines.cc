@@ -142,19 +142,27 @@ class Lines {
     const int64_t features = form_.features_a_group(), count = places.end - places.begin;
     T* const to = line + places.begin * axis_.out_stride;
     if (transposed_) {
-      return {weights, form_.rhs_output,  form_.rhs_input, x,     form_.lhs_feature,
-              to,      form_.out_feature, outputs_,        count, features};
+      return {.lhs = weights,
+              .lhs_row = form_.rhs_output,
+              .lhs_depth = form_.rhs_input,
+              .rhs = x,
+              .rhs_depth = form_.lhs_feature,
+              .out = to,
+              .out_row = form_.out_feature,
+              .rows = outputs_,
+              .columns = count,
+              .depth = features};
     }
-    return {x,
-            axis_.window.stride * axis_.in_stride,
-            form_.lhs_feature,
-            weights,
-            form_.rhs_input,
-            to,
-            axis_.out_stride,
-            count,
-            outputs_,
-            features};
+    return {.lhs = x,
+            .lhs_row = axis_.window.stride * axis_.in_stride,
+            .lhs_depth = form_.lhs_feature,
+            .rhs = weights,
+            .rhs_depth = form_.rhs_input,
+            .out = to,
+            .out_row = axis_.out_stride,
+            .rows = count,
+            .columns = outputs_,
+            .depth = features};
   }
 
   const ConvolutionForm& form_;
@@ -166,6 +174,18 @@ class Lines {
   const int64_t groups_, outputs_;  // The groups, and the outputs per group.
   const int64_t blocks_;            // Per line.
 };
+
+template <typename T>
+absl::Status RunAll(const Lines<T>& lines, double flops, const StepContext& context) {
+  ParallelRanges(context.threads, lines.count(), static_cast<int64_t>(std::min(flops, 1e15)),
+                 [&](int64_t begin, int64_t end, int) {
+                   StopCheck stop(context.run);
+                   for (int64_t job = begin; job < end; ++job) {
+                     if (!lines.Run(job, stop)) return;
+                   }
+                 });
+  return StopCheck::Verdict(context.run);
+}
 
 }  // namespace
 
@@ -195,15 +215,7 @@ std::optional<ConvolutionLines> ChooseConvolutionLines(const ConvolutionForm& fo
 template <typename T>
 absl::Status RunConvolutionLines(const ConvolutionForm& form, const ConvolutionLines& lines, const T* lhs,
                                  const T* rhs, T* out, const StepContext& context) {
-  const Lines<T> work(form, lines, lhs, rhs, out);
-  ParallelRanges(context.threads, work.count(), static_cast<int64_t>(std::min(form.flops(), 1e15)),
-                 [&](int64_t begin, int64_t end, int) {
-                   StopCheck stop(context.run);
-                   for (int64_t job = begin; job < end; ++job) {
-                     if (!work.Run(job, stop)) return;
-                   }
-                 });
-  return StopCheck::Verdict(context.run);
+  return RunAll(Lines<T>(form, lines, lhs, rhs, out), form.flops(), context);
 }
 
 template std::optional<ConvolutionLines> ChooseConvolutionLines<float>(const ConvolutionForm&);
