@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -89,13 +90,19 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
   std::unique_ptr<Server> server(new Server(std::move(options), devices));
   const ServerOptions& o = server->options_;
 
-  // Opens the sockets first, so that a start that fails for one of them has changed nothing.
-  std::vector<ListeningSocket> sockets;
-  for (const rpc::Endpoint& endpoint : o.listen) {
-    RETURN_IF_ERROR(CheckTcp(endpoint, o));
-    ASSIGN_OR_RETURN(ListeningSocket socket, ListeningSocket::Open(endpoint));
-    sockets.push_back(std::move(socket));
+  // Opens the sockets first, so that a start that fails for one of them has changed nothing; those with a
+  // file last, because who finds the file may connect to the other addresses at once.
+  std::vector<std::optional<ListeningSocket>> opened(o.listen.size());
+  for (const bool has_file : {false, true}) {
+    for (size_t i = 0; i < o.listen.size(); ++i) {
+      if ((o.listen[i].kind == rpc::Endpoint::Kind::kUnix) != has_file) continue;
+      RETURN_IF_ERROR(CheckTcp(o.listen[i], o));
+      ASSIGN_OR_RETURN(ListeningSocket socket, ListeningSocket::Open(o.listen[i]));
+      opened[i].emplace(std::move(socket));
+    }
   }
+  std::vector<ListeningSocket> sockets;
+  for (std::optional<ListeningSocket>& socket : opened) sockets.push_back(*std::move(socket));
   for (const int fd : o.inherited_listeners) {
     ASSIGN_OR_RETURN(ListeningSocket socket, ListeningSocket::Inherit(fd));
     RETURN_IF_ERROR(CheckTcp(socket.endpoint(), o));
