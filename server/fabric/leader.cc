@@ -174,7 +174,6 @@ absl::Status Leader::OnStepOf(Launches::iterator found, uint32_t rank, const v1:
     case v1::LaunchStep::WOUND:
       // A launch that has started keeps its devices until it has ended.
       if (started || !part.ready) return absl::OkStatus();
-      launch.used_us += DeviceTime(part, now_us - part.ready_us);
       part.ready = false;
       post_(rank, MakeStep(launch.spec.prepare.launch(), v1::LaunchStep::YIELD));
       return absl::OkStatus();

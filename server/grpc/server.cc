@@ -45,6 +45,28 @@ absl::Status CheckTcp(const rpc::Endpoint& endpoint, const ServerOptions& option
   return absl::OkStatus();
 }
 
+// Opens the sockets to listen on, in the order of the options. Those with a file are opened last, because who
+// finds the file may connect to the other addresses at once.
+absl::StatusOr<std::vector<ListeningSocket>> OpenSockets(const ServerOptions& o) {
+  std::vector<std::optional<ListeningSocket>> opened(o.listen.size());
+  for (const bool has_file : {false, true}) {
+    for (size_t i = 0; i < o.listen.size(); ++i) {
+      if ((o.listen[i].kind == rpc::Endpoint::Kind::kUnix) != has_file) continue;
+      RETURN_IF_ERROR(CheckTcp(o.listen[i], o));
+      ASSIGN_OR_RETURN(ListeningSocket socket, ListeningSocket::Open(o.listen[i]));
+      opened[i].emplace(std::move(socket));
+    }
+  }
+  std::vector<ListeningSocket> sockets;
+  for (std::optional<ListeningSocket>& socket : opened) sockets.push_back(*std::move(socket));
+  for (const int fd : o.inherited_listeners) {
+    ASSIGN_OR_RETURN(ListeningSocket socket, ListeningSocket::Inherit(fd));
+    RETURN_IF_ERROR(CheckTcp(socket.endpoint(), o));
+    sockets.push_back(std::move(socket));
+  }
+  return sockets;
+}
+
 std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const ServerOptions& options) {
   if (options.tls_certificate.empty()) return nullptr;
   grpc::SslServerCredentialsOptions tls(options.tls_client_authority.empty()
@@ -90,24 +112,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
   std::unique_ptr<Server> server(new Server(std::move(options), devices));
   const ServerOptions& o = server->options_;
 
-  // Opens the sockets first, so that a start that fails for one of them has changed nothing; those with a
-  // file last, because who finds the file may connect to the other addresses at once.
-  std::vector<std::optional<ListeningSocket>> opened(o.listen.size());
-  for (const bool has_file : {false, true}) {
-    for (size_t i = 0; i < o.listen.size(); ++i) {
-      if ((o.listen[i].kind == rpc::Endpoint::Kind::kUnix) != has_file) continue;
-      RETURN_IF_ERROR(CheckTcp(o.listen[i], o));
-      ASSIGN_OR_RETURN(ListeningSocket socket, ListeningSocket::Open(o.listen[i]));
-      opened[i].emplace(std::move(socket));
-    }
-  }
-  std::vector<ListeningSocket> sockets;
-  for (std::optional<ListeningSocket>& socket : opened) sockets.push_back(*std::move(socket));
-  for (const int fd : o.inherited_listeners) {
-    ASSIGN_OR_RETURN(ListeningSocket socket, ListeningSocket::Inherit(fd));
-    RETURN_IF_ERROR(CheckTcp(socket.endpoint(), o));
-    sockets.push_back(std::move(socket));
-  }
+  // First, so that a start that fails for one of them has changed nothing.
+  ASSIGN_OR_RETURN(std::vector<ListeningSocket> sockets, OpenSockets(o));
   for (const ListeningSocket& socket : sockets) server->endpoints_.push_back(socket.endpoint());
 
   if (devices.limits().arena_bytes > 0 || o.ring != rpc::RingUse::kOff) {

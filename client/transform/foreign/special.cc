@@ -140,12 +140,11 @@ std::optional<NodeId> AppendPinv(hlo::Computation& to, NodeId root) {
   return ValueWithRule(to, "pinv", root, {hermitian.id});
 }
 
-// Returns true if `value` has the bits of x with another exponent: (bits & mask) | exponent.
-bool IsOfBits(const Instruction& value, const Instruction& x) {
-  if (value.opcode() != hlo::kBitcastConvert || value.operand(0).opcode() != hlo::kOr) return false;
-  const Instruction masked = value.operand(0).operand(0);
-  return masked.opcode() == hlo::kAnd && masked.operand(0).opcode() == hlo::kBitcastConvert &&
-         IsSame(masked.operand(0).operand(0), x);
+// Returns true for the bits of a number with another exponent: (bits & mask) | exponent.
+bool IsOfBits(const Instruction& x) {
+  if (x.opcode() != hlo::kBitcastConvert || x.operand(0).opcode() != hlo::kOr) return false;
+  const Instruction masked = x.operand(0).operand(0);
+  return masked.opcode() == hlo::kAnd && masked.operand(0).opcode() == hlo::kBitcastConvert;
 }
 
 // Returns true for a logarithm of the gamma function, as imports mark it.
@@ -158,11 +157,10 @@ bool IsLgamma(const hlo::Computation& computation, const Instruction& x) {
 
 // select(x is infinite, NaN or 0; x; its bits with the exponent of 1/2).
 std::optional<NodeId> AppendMantissa(hlo::Computation& to, const Instruction& select) {
-  if (select.operand(0).opcode() != hlo::kOr) return std::nullopt;
+  if (!IsOfBits(select.operand(2)) || select.operand(0).opcode() != hlo::kOr) return std::nullopt;
   const std::optional<Instruction> x =
       ComparedWith(0, select.operand(0).operand(1), hlo::ComparisonDirection::kEq);
-  if (!x.has_value() || !IsSame(*x, select.operand(1)) || !IsOfBits(select.operand(2), *x))
-    return std::nullopt;
+  if (!x.has_value() || !IsSame(*x, select.operand(1))) return std::nullopt;
   return ValueWithRule(to, "mantissa", select.id(), {x->id()});
 }
 

@@ -1,4 +1,4 @@
-// What waits for its way to a leader, and who is charged for it.
+// Offers that wait for their way to a leader are charged to a user once they are taken back.
 #include "server/fabric/outbox.h"
 
 #include <gtest/gtest.h>
