@@ -30,7 +30,7 @@ class Channel {
   static constexpr uint64_t kAcknowledgeAfter = 64;
 
   // Numbers a message, keeps a copy, and returns it. A message that is too large loses the text of its error.
-  // Null when there is no room for it within kWaitingBytesMax, and when the message is too large even so.
+  // Returns null when there is no room for it within kWaitingBytesMax, and when it is too large even so.
   const v1::PeerMessage* Add(v1::PeerMessage message, int64_t now_us);
   // States in an unnumbered message how far this side has received.
   void Stamp(v1::PeerMessage& message);

@@ -13,7 +13,7 @@
 namespace hlod::fabric {
 
 // Not thread-safe. An offer that waits is charged to its client's session with the execute that it is of.
-// What takes an offer back outlives that execute, and is charged to its user.
+// A message that takes an offer back outlives that execute, and is charged to its user.
 class Outbox {
  public:
   // `work` must outlive the outbox.

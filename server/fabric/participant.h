@@ -57,7 +57,7 @@ class Participant {
     int64_t aside_us = 0;
     LaunchOrder behind;             // The launch that it waits for.
     int64_t told_us = 0;            // The time at which the leader last learnt for whom it waits.
-    int64_t idle_us = 0;            // When something that it waits for last began or changed.
+    int64_t idle_us = 0;            // The time at which what it waits for last changed.
     int64_t since_us = 0;           // The time of its last step.
   };
   using Launches = std::map<LaunchOrder, Launch>;

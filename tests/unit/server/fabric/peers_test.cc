@@ -1,4 +1,4 @@
-// Other daemons say nothing about launches that are not their own, and nothing for which there is no room.
+// A daemon ignores what others say of launches that are not theirs, and refuses what has no room.
 #include <gtest/gtest.h>
 
 #include "tests/unit/server/fabric/simulation.h"
