@@ -79,8 +79,13 @@ void Memory::CopyElements(const x86::Mem& stack, int width, bool in) {
   cc.jb(next);
 }
 
+// Elements beyond the count are zeros, as a masked load has them: CallFunction computes with them, too.
 x86::Mem Memory::CopyIn(int width) {
-  const x86::Mem stack = l_.cc().newStack(16, 16);
+  x86::Compiler& cc = l_.cc();
+  const x86::Mem stack = cc.newStack(16, 16);
+  const x86::Xmm zeros = l_.NewXmm();
+  cc.vpxor(zeros, zeros, zeros);
+  cc.vmovdqa(stack, zeros);
   CopyElements(stack, width, true);
   return stack;
 }
