@@ -1,4 +1,4 @@
-// Tickets by time used. A ticket is a virtual time.
+// Tickets by time used. A ticket is a virtual time, after the tickets of earlier coordinators.
 //
 // Example: A's launch gets ticket 1 and uses 5 s. A's next one gets 5,000,001. B, which is new, gets 1, and
 // is first, and so are its next launches until they have used 5 s, too.
@@ -35,10 +35,11 @@ Tickets::Row& Tickets::Find(uint64_t session, const std::string& user) {
 
 uint64_t Tickets::Next(uint64_t session, const std::string& user, uint64_t ahead_us, uint64_t seen) {
   seen = std::min(seen, kTicketMax);
-  if (seen > last_) virtual_us_ = std::max(virtual_us_, last_ = seen);
+  // From now on the earliest ticket is that of a client without debts, and all keep theirs.
+  if (seen > last_) offset_us_ = std::max(offset_us_, (last_ = seen) - virtual_us_);
   Row& row = Find(session, user);
   row.start_us = std::max(virtual_us_, row.finish_us);
-  const uint64_t ticket = row.start_us + std::min(ahead_us, kDebtMaxUs) + 1;
+  const uint64_t ticket = offset_us_ + row.start_us + std::min(ahead_us, kDebtMaxUs) + 1;
   last_ = std::max(last_, ticket);
   return ticket;
 }

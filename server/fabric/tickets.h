@@ -19,8 +19,9 @@ class Tickets {
   static constexpr uint64_t kDebtMaxUs = 86'400'000'000;
 
   // Returns the ticket of a launch; earlier ones that have not ended are expected to use `ahead_us`. `seen`
-  // is the latest ticket that the launch's leader knows: one that was not given here was given by a
-  // coordinator before this one, and none is given that is not later.
+  // is the latest ticket that the launch's leader says it knows: one that was not given here was given by a
+  // coordinator before this one, and none is given that is not later. What clients have used stays as it was,
+  // whatever a leader says.
   uint64_t Next(uint64_t session, const std::string& user, uint64_t ahead_us, uint64_t seen = 0);
   // Adds what launches of the session have used.
   void Charge(uint64_t session, const std::string& user, uint64_t used_us);
@@ -34,6 +35,7 @@ class Tickets {
   Row& Find(uint64_t session, const std::string& user);
 
   uint64_t virtual_us_ = 0;  // The latest start of a launch that was served.
+  uint64_t offset_us_ = 0;   // The ticket at virtual time 0.
   uint64_t last_ = 0;        // The latest ticket.
   absl::flat_hash_map<uint64_t, Row> sessions_;
   absl::flat_hash_map<std::string, uint64_t> users_;  // The latest virtual time of a user's sessions.

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "server/fabric/work.h"
+
 namespace hlod::fabric {
 namespace {
 
@@ -82,6 +84,21 @@ TEST(Tickets, AfterARestartAllAreLaterThanThoseThatWereGiven) {
   // Numbers that nobody can have been given do not make the following ones wrap.
   const uint64_t last = tickets.Next(3, "c", 0, UINT64_MAX);
   EXPECT_GT(tickets.Next(3, "c", 5, UINT64_MAX), last);
+}
+
+// A leader says that it has seen a later ticket than all that were given.
+TEST(Tickets, WhatALeaderSaysThatItHasSeenErasesNoDebt) {
+  Tickets tickets;
+  for (uint64_t used = 0; used < 3; ++used) {  // The virtual time is 2 s then.
+    tickets.Next(1, "a", 0);
+    tickets.Charge(1, "a", kSecond);
+  }
+  tickets.Charge(1, "a", 7 * kSecond);
+  const uint64_t seen = 100 * kSecond;
+  EXPECT_EQ(tickets.Next(2, "b", 0, seen), seen + 1);
+  EXPECT_EQ(tickets.Next(1, "a", 0), seen + 8 * kSecond + 1) << "10 s used, of which 2 s count for all";
+  EXPECT_EQ(tickets.Next(2, "b", 0, kTicketMax), kTicketMax + 1);
+  EXPECT_EQ(tickets.Next(1, "a", 0, UINT64_MAX), kTicketMax + 8 * kSecond + 1);
 }
 
 TEST(Tickets, ManySessionsAreForgotten) {
