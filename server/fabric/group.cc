@@ -102,6 +102,8 @@ absl::Status Group::OnMessage(uint32_t rank, const v1::PeerMessage& message, int
       const v1::LaunchStep& step = message.step();
       switch (step.kind()) {
         case v1::LaunchStep::YIELD:
+        case v1::LaunchStep::PASS:
+        case v1::LaunchStep::RESUME:
         case v1::LaunchStep::START:
         case v1::LaunchStep::ABORT:
         case v1::LaunchStep::CANCEL: return participant_.OnStep(rank, step, now_us);

@@ -164,7 +164,7 @@ absl::Status Leader::OnStepOf(Launches::iterator found, uint32_t rank, const v1:
       if (part.ready) break;
       part.ready = true;
       part.ready_us = now_us;
-      StartIfReady(launch, now_us);
+      GoOn(launch, now_us);
       return absl::OkStatus();
     case v1::LaunchStep::REFUSED:
       if (started || part.ready || !step.has_error()) break;
@@ -172,17 +172,10 @@ absl::Status Leader::OnStepOf(Launches::iterator found, uint32_t rank, const v1:
       Refuse(found, Annotate(ReasonOf(step.error()), absl::StrCat("preparing on ", name_of_(rank))));
       return absl::OkStatus();
     case v1::LaunchStep::WOUND:
-      // A launch that has started keeps its devices until it has ended.
-      if (started || !part.ready) return absl::OkStatus();
-      part.ready = false;
-      post_(rank, MakeStep(launch.spec.prepare.launch(), v1::LaunchStep::YIELD));
+      GiveBack(launch, rank, v1::LaunchStep::YIELD, now_us);
       return absl::OkStatus();
     case v1::LaunchStep::OVERDUE:
-      if (started || !part.ready) return absl::OkStatus();
-      Refuse(found, DeadlineExceeded("Launch %d held devices of %s for %s, for which others wait, while it "
-                                     "waited for %s.",
-                                     step.launch().number(), name_of_(rank),
-                                     SecondsOf(now_us - part.ready_us), Missing(launch)));
+      GiveBack(launch, rank, v1::LaunchStep::PASS, now_us);
       return absl::OkStatus();
     case v1::LaunchStep::DONE:
       if (!started || part.over) break;
@@ -199,9 +192,28 @@ absl::Status Leader::OnStepOf(Launches::iterator found, uint32_t rank, const v1:
                          step.launch().number());
 }
 
-void Leader::StartIfReady(Launch& launch, int64_t now_us) {
+void Leader::GiveBack(Launch& launch, uint32_t rank, v1::LaunchStep::Kind kind, int64_t now_us) {
+  Part& part = launch.parts.at(rank);
+  // A launch that has started keeps its devices until it has ended.
+  if (launch.phase == Phase::kStarted || !part.ready) return;
+  part.ready = false;
+  part.passed = kind == v1::LaunchStep::PASS;
+  launch.used_us += DeviceTime(part, now_us - part.ready_us);
+  post_(rank, MakeStep(launch.spec.prepare.launch(), kind));
+}
+
+void Leader::GoOn(Launch& launch, int64_t now_us) {
+  bool all_ready = true;
   for (const auto& [rank, part] : launch.parts) {
-    if (!part.ready) return;
+    if (!part.ready && !part.passed) return;
+    all_ready = all_ready && part.ready;
+  }
+  if (!all_ready) {
+    for (auto& [rank, part] : launch.parts) {
+      if (std::exchange(part.passed, false))
+        post_(rank, MakeStep(launch.spec.prepare.launch(), v1::LaunchStep::RESUME));
+    }
+    return;
   }
   launch.phase = Phase::kStarted;
   launch.since_us = now_us;
@@ -311,7 +323,7 @@ std::string Leader::Missing(const Launch& launch) const {
   constexpr size_t kNamed = 4;
   size_t missing = 0;
   for (const auto& [rank, part] : launch.parts) {
-    if (launch.phase == Phase::kStarted ? part.over : part.ready) continue;
+    if (launch.phase == Phase::kStarted ? part.over : part.ready || part.passed) continue;
     if (++missing > kNamed) continue;
     names.push_back(name_of_(rank));
     if (launch.phase == Phase::kPreparing && !part.behind.empty())

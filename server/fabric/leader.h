@@ -52,6 +52,7 @@ class Leader {
   struct Part {
     size_t devices = 0;
     bool ready = false, over = false;
+    bool passed = false;  // It lets others pass until no other part is missing.
     int64_t heard_us = 0;
     int64_t ready_us = 0;  // The time since which it is ready.
     std::string behind;  // The launch for which it waits, as it said.
@@ -62,7 +63,7 @@ class Leader {
     int64_t since_us = 0;  // The begin of the phase.
     std::map<uint32_t, Part> parts;
     absl::Status failure;  // The first error of a launch that has started.
-    uint64_t used_us = 0;  // The device time of the parts that have ended, or were held in vain.
+    uint64_t used_us = 0;  // The device time of the parts that have ended, or were held before.
   };
   // The device time that a client's launches use, as their daemons say.
   struct Use {
@@ -89,7 +90,10 @@ class Leader {
   // Forgets a launch that is over.
   void Erase(Launches::iterator launch);
   void Prepare(Launch& launch, uint64_t ticket, int64_t now_us);
-  void StartIfReady(Launch& launch, int64_t now_us);
+  // Lets a part that is ready give its devices back, and counts the time for which it had them.
+  void GiveBack(Launch& launch, uint32_t rank, v1::LaunchStep::Kind kind, int64_t now_us);
+  // Starts the launch, or lets the parts that were passed take their places again if no other is missing.
+  void GoOn(Launch& launch, int64_t now_us);
   // End a launch that has not started, and one that has.
   void Refuse(Launches::iterator launch, const absl::Status& why);
   void Fail(Launch& launch, const absl::Status& why);

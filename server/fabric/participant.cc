@@ -16,6 +16,15 @@
 namespace hlod::fabric {
 namespace {
 
+// Returns true if two ascending lists have a common number.
+bool HaveCommon(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
+  for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end();) {
+    if (*x == *y) return true;
+    ++(*x < *y ? x : y);
+  }
+  return false;
+}
+
 bool Intersect(const std::vector<uint32_t>& devices, const std::set<uint32_t>& wanted) {
   return std::ranges::any_of(devices, [&wanted](uint32_t device) { return wanted.contains(device); });
 }
@@ -57,6 +66,9 @@ absl::Status Participant::OnPrepare(uint32_t rank, uint32_t self, const v1::Prep
   Launch& launch = launches_[order];
   launch.prepare = prepare;
   launch.devices.assign(part->devices().begin(), part->devices().end());
+  for (const v1::LaunchPart& other : prepare.parts()) {
+    if (other.rank() != self) launch.elsewhere.push_back(other.rank());
+  }
   launch.told_us = launch.idle_us = launch.since_us = now_us;
   Grant(now_us);
   return absl::OkStatus();
@@ -171,6 +183,19 @@ absl::Status Participant::OnStep(uint32_t rank, const v1::LaunchStep& step, int6
       TakeBack(found->second, now_us);
       Grant(now_us);
       return absl::OkStatus();
+    case v1::LaunchStep::PASS:
+      if (!here || phase != Phase::kReady) break;
+      found->second.aside = true;
+      found->second.aside_us = kUntilResumed;
+      ++found->second.passes;
+      TakeBack(found->second, now_us);
+      Grant(now_us);
+      return absl::OkStatus();
+    case v1::LaunchStep::RESUME:
+      if (!here || !std::exchange(found->second.aside, false)) return absl::OkStatus();
+      found->second.idle_us = now_us;
+      Grant(now_us);
+      return absl::OkStatus();
     case v1::LaunchStep::START:
       if (!here || phase != Phase::kReady) break;
       found->second.phase = Phase::kStarted;
@@ -234,33 +259,46 @@ std::string Participant::DescribeBlocker(const LaunchOrder& order, int64_t now_u
                       SecondsOf(now_us - blocker.since_us), " ago");
 }
 
+int64_t Participant::HoldUs(const Launch& launch) const {
+  if (launch.passes == 0) {
+    for (const auto& [order, other] : launches_) {
+      if (other.aside && other.aside_us == kUntilResumed && HaveCommon(other.elsewhere, launch.elsewhere))
+        return limits_.tell_us;
+    }
+  }
+  return limits_.hold_us(launch.passes);
+}
+
 bool Participant::TickWaiting(const LaunchOrder& order, Launch& launch, int64_t now_us) {
+  const auto tell = [&](const std::string& behind) {
+    if (now_us - launch.told_us <= limits_.tell_us) return;
+    launch.told_us = now_us;
+    post_(order.leader, MakeStep(launch.prepare.launch(), v1::LaunchStep::QUEUED, Unavailable("%s", behind)));
+  };
   if (launch.aside) {
     launch.aside = now_us < launch.aside_us;
     launch.idle_us = now_us;
+    tell("others, which it lets pass");
     return true;
   }
   const auto blocker = launches_.find(launch.behind);
   if (blocker != launches_.end()) {
     const Launch& other = blocker->second;
     // Work that runs ends by limits of its own, and so does what waits for it. The launches that wait are
-    // looked at in their order, so an earlier one has been.
+    // looked at in their order, so an earlier one has been. One that is ready lets others pass in time.
     if (other.phase == Phase::kStarted || other.phase == Phase::kTaking ||
-        (other.phase == Phase::kWaiting && other.idle_us == now_us))
+        (other.phase == Phase::kReady && now_us - other.since_us <= limits_.hold_us(other.passes)))
       launch.idle_us = now_us;
+    if (other.phase == Phase::kWaiting) launch.idle_us = std::max(launch.idle_us, other.idle_us);
   }
   if (now_us - launch.idle_us > limits_.prepare_wait_us) return false;
-  if (now_us - launch.told_us > limits_.tell_us) {
-    launch.told_us = now_us;
-    post_(order.leader, MakeStep(launch.prepare.launch(), v1::LaunchStep::QUEUED,
-                                 Unavailable("%s", DescribeBlocker(launch.behind, now_us))));
-  }
+  tell(DescribeBlocker(launch.behind, now_us));
   return true;
 }
 
 void Participant::TickTaking(const LaunchOrder& order, Launch& launch, const std::set<uint32_t>& wanted,
                              int64_t now_us) {
-  if (now_us - launch.since_us > limits_.hold_us() && Intersect(launch.devices, wanted)) {
+  if (now_us - launch.since_us > limits_.hold_us(0) && Intersect(launch.devices, wanted)) {
     launch.aside = true;
     launch.aside_us = now_us + limits_.tell_us;
     return TakeBack(launch, now_us);
@@ -275,8 +313,9 @@ void Participant::TickTaking(const LaunchOrder& order, Launch& launch, const std
 
 void Participant::TickReady(const LaunchOrder& order, Launch& launch, const std::set<uint32_t>& wanted,
                             int64_t now_us) {
-  if (now_us - launch.since_us <= limits_.hold_us() || now_us - launch.told_us <= limits_.tell_us) return;
+  if (now_us - launch.since_us <= limits_.tell_us || now_us - launch.told_us <= limits_.tell_us) return;
   if (!Intersect(launch.devices, wanted) && !work_.IsWanted(launch.prepare.launch())) return;
+  if (now_us - launch.since_us <= HoldUs(launch)) return;
   launch.told_us = now_us;
   post_(order.leader, MakeStep(launch.prepare.launch(), v1::LaunchStep::OVERDUE));
 }
@@ -284,7 +323,8 @@ void Participant::TickReady(const LaunchOrder& order, Launch& launch, const std:
 void Participant::Tick(int64_t now_us) {
   std::set<uint32_t> wanted;
   for (const auto& [order, launch] : launches_) {
-    if (launch.phase == Phase::kWaiting) wanted.insert(launch.devices.begin(), launch.devices.end());
+    if (launch.phase == Phase::kWaiting && !launch.aside)
+      wanted.insert(launch.devices.begin(), launch.devices.end());
   }
   std::vector<LaunchOrder> late;
   bool changed = false;  // Devices may be given to others.

@@ -54,12 +54,15 @@ class Participant {
     bool wounded = false;           // The leader has been asked to give the devices back.
     bool orphaned = false;          // The leader is gone.
     bool aside = false;             // It waits, and later ones may pass it until `aside_us`.
-    int64_t aside_us = 0;
+    int64_t aside_us = 0;           // kUntilResumed: until the leader says that no other part is missing.
+    uint32_t passes = 0;            // The number of times that it has let others pass until then.
+    std::vector<uint32_t> elsewhere;  // The other daemons of the launch, ascending.
     LaunchOrder behind;             // The launch that it waits for.
     int64_t told_us = 0;            // The time at which the leader last learnt for whom it waits.
     int64_t idle_us = 0;            // The time at which what it waits for last changed.
     int64_t since_us = 0;           // The time of its last step.
   };
+  static constexpr int64_t kUntilResumed = INT64_MAX;
   using Launches = std::map<LaunchOrder, Launch>;
   // The launches with a part on this daemon, earliest first.
   const Launches& launches() const { return launches_; }
@@ -80,6 +83,10 @@ class Participant {
   std::string DescribeBlocker(const LaunchOrder& order, int64_t now_us) const;
   // Tells the leader of a launch that still waits, and returns false if it has waited too long.
   bool TickWaiting(const LaunchOrder& order, Launch& launch, int64_t now_us);
+  // Returns the time for which a launch may hold its devices while it waits for other daemons, and others
+  // want them: longer each time, so that it starts however long the work elsewhere takes, but short if such a
+  // launch has already let others pass here that needs the same daemons.
+  int64_t HoldUs(const Launch& launch) const;
   // Tells the leader of one that waits for the daemon's own work how long it has. Others may want `wanted`:
   // if they have waited for long, they pass it for a moment, for they may want devices that are idle.
   void TickTaking(const LaunchOrder& order, Launch& launch, const std::set<uint32_t>& wanted, int64_t now_us);

@@ -1,6 +1,7 @@
 // The interface between the group machine and the launches that a daemon runs.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -72,8 +73,12 @@ struct LaunchLimits {
   uint64_t launches_before = 0;
   // The time after which a launch that waits tells its leader for whom.
   int64_t tell_us = 1'000'000;
-  // The time for which a launch may hold devices here while it waits for another daemon, if others want them.
-  int64_t hold_us() const { return prepare_wait_us / 2; }
+  // The time for which a launch may hold devices here while it waits for another daemon, if others want them:
+  // twice as long each time that it has let them pass, so that it starts at last however long their work is.
+  int64_t hold_us(uint32_t passes) const {
+    constexpr uint32_t kDoublings = 10;
+    return (prepare_wait_us / 2) << std::min(passes, kDoublings);
+  }
 };
 
 // A launch to begin.

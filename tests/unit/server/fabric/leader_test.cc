@@ -109,14 +109,37 @@ TEST_F(Charged, NoDaemonSaysMoreThanThereWasSinceTheStart) {
   EXPECT_EQ(Told(5'000'001), 5 * 5'000'001u);
 }
 
-TEST_F(Charged, WhatALaunchHeldInVainIsUsed) {
-  const uint64_t launch = Begin(4, 0);
-  EXPECT_TRUE(Step(launch, 1, v1::LaunchStep::READY, 1'000'000).ok());
-  EXPECT_TRUE(Step(launch, 0, v1::LaunchStep::OVERDUE, 11'000'000).ok());
-  EXPECT_EQ(leader.size(), 1u) << "rank 0 is not ready";
-  EXPECT_TRUE(Step(launch, 1, v1::LaunchStep::OVERDUE, 11'000'000).ok());
-  EXPECT_EQ(leader.size(), 0u);
-  EXPECT_EQ(Told(11'000'000), 4 * 10'000'001u);
+// Four devices for ten seconds until an earlier launch took them, and for twenty before it was cancelled.
+TEST_F(Charged, WhatALaunchHeldBeforeItStartedIsUsed) {
+  for (const auto kind : {v1::LaunchStep::WOUND, v1::LaunchStep::OVERDUE}) {
+    const uint64_t launch = Begin(4, 0);
+    EXPECT_TRUE(Step(launch, 1, v1::LaunchStep::READY, 1'000'000).ok());
+    EXPECT_TRUE(Step(launch, 0, kind, 11'000'000).ok()) << "rank 0 is not ready";
+    EXPECT_TRUE(Step(launch, 1, kind, 11'000'000).ok());
+    EXPECT_TRUE(Step(launch, 1, kind, 12'000'000).ok()) << "it has given its devices back";
+    EXPECT_EQ(leader.size(), 1u);
+    EXPECT_TRUE(Step(launch, 1, v1::LaunchStep::READY, 20'000'000).ok());
+    leader.Tick(/*coordinator=*/true, 40'000'000);
+    leader.Cancel(launch, absl::CancelledError("It was cancelled."));
+    EXPECT_EQ(Told(40'000'000), 4 * 10'000'001u + 4 * 20'000'001u);
+  }
+}
+
+// A part that lets others pass takes its place again when the other one is ready, and so in turns.
+TEST_F(Charged, PartsThatWerePassedComeBackWhenNoOtherIsMissing) {
+  const uint64_t launch = Begin(1, 0);
+  const auto last = [this] { return sent.back().step().kind(); };
+  EXPECT_TRUE(Step(launch, 1, v1::LaunchStep::READY, 0).ok());
+  EXPECT_TRUE(Step(launch, 1, v1::LaunchStep::OVERDUE, 1).ok());
+  EXPECT_EQ(last(), v1::LaunchStep::PASS);
+  EXPECT_TRUE(Step(launch, 0, v1::LaunchStep::READY, 2).ok());
+  EXPECT_EQ(last(), v1::LaunchStep::RESUME);
+  EXPECT_TRUE(Step(launch, 0, v1::LaunchStep::OVERDUE, 3).ok());
+  EXPECT_EQ(last(), v1::LaunchStep::PASS);
+  EXPECT_TRUE(Step(launch, 1, v1::LaunchStep::READY, 4).ok());
+  EXPECT_EQ(last(), v1::LaunchStep::RESUME);
+  EXPECT_TRUE(Step(launch, 0, v1::LaunchStep::READY, 5).ok());
+  EXPECT_EQ(last(), v1::LaunchStep::START);
 }
 
 // A launch that has started is not ended.

@@ -119,8 +119,10 @@ void Simulation::Daemon::Start(const v1::LaunchId& launch) {
     record->started = true;
   }
   const bool fails = simulation.Chance() < simulation.options_.failures;
-  const auto run_us = static_cast<int64_t>(std::exponential_distribution<>(
+  auto run_us = static_cast<int64_t>(std::exponential_distribution<>(
       1.0 / static_cast<double>(simulation.options_.run_us))(simulation.random_));
+  if (const auto set = simulation.run_times_.find(launch.leader()); set != simulation.run_times_.end())
+    run_us = set->second;
   Done(launch, fails ? Internal("The part fails.") : absl::OkStatus(), run_us);
 }
 
@@ -415,7 +417,9 @@ int64_t Simulation::open() const {
   for (const auto& [key, record] : records_) count += record.over || record.leader_died ? 0 : 1;
   for (const auto& daemon : daemons_) {
     if (daemon->group == nullptr) continue;
-    count += static_cast<int64_t>(daemon->group->participant().launches().size() + daemon->offered.size());
+    // The end of a part may be on its way to the leader.
+    count += static_cast<int64_t>(daemon->group->participant().launches().size() + daemon->offered.size() +
+                                  daemon->group->leader().size());
   }
   return count;
 }

@@ -55,6 +55,9 @@ class Simulation {
   void Continue(uint32_t rank);
   // A daemon's own work has a device until a time: launches that want it take no less to prepare.
   void Occupy(uint32_t rank, uint32_t device, int64_t until_us) { occupied_[{rank, device}] = until_us; }
+  // The parts of the launches that a daemon leads run for this time from now on, instead of `run_us` in the
+  // mean.
+  void SetRunTime(uint32_t leader, int64_t us) { run_times_[leader] = us; }
   // Messages from `from` to `to` are lost from now on, or arrive again; links do not end.
   void Cut(uint32_t from, uint32_t to, bool cut);
   // True when each daemon that lives knows the same members, and has links with all of them.
@@ -138,6 +141,7 @@ class Simulation {
   std::map<LinkId, Link> links_;
   std::set<std::pair<uint32_t, uint32_t>> cuts_;
   std::map<std::pair<uint32_t, uint32_t>, int64_t> occupied_;
+  std::map<uint32_t, int64_t> run_times_;  // By leader.
   std::map<Key, Record> records_;
   Counts counts_;
   std::vector<std::string> reasons_, violations_;

@@ -511,7 +511,7 @@ TEST(Simulation, OffersThatWaitAreChargedToTheirUser) {
 }
 
 // The first launch holds a device of n1 and waits for n2, whose own work takes a minute.
-TEST(Simulation, ALaunchThatHoldsDevicesInVainIsEndedAndNotItsNeighbours) {
+TEST(Simulation, ALaunchThatHoldsDevicesInVainLetsOthersPassAndIsNotEnded) {
   SimulationOptions options;
   options.limits.prepare_wait_us = 2'000'000;
   options.limits.tell_us = 100'000;
@@ -521,14 +521,69 @@ TEST(Simulation, ALaunchThatHoldsDevicesInVainIsEndedAndNotItsNeighbours) {
   ASSERT_TRUE(simulation.Launch(0, {{1, {0}}, {2, {0}}}));
   simulation.Run(simulation.now() + 10'000);
   ASSERT_TRUE(simulation.Launch(1, {{0, {0}}, {1, {0}}}));
-  TimeUntil(simulation, [&] { return simulation.counts().succeeded + simulation.counts().refused == 2; });
-  EXPECT_EQ(simulation.counts().succeeded, 1);
-  EXPECT_TRUE(HasReason(simulation, "held devices of n1 (rank 1) for 1.")) << simulation.reasons()[0];
-  EXPECT_TRUE(HasReason(simulation, "while it waited for n2 (rank 2)")) << simulation.reasons()[0];
-  // One that holds nothing that others want waits for as long as the work takes.
+  EXPECT_LT(TimeUntil(simulation, [&] { return simulation.counts().succeeded == 1; }),
+            options.limits.hold_us(0) + 200'000);
+  // The devices are free for others from now on, also for those that wait for n2 themselves.
+  ASSERT_TRUE(simulation.Launch(2, {{1, {0}}, {2, {0}}}));
+  simulation.Run(simulation.now() + 10'000);
+  for (int i = 2; i <= 10; ++i) {
+    ASSERT_TRUE(simulation.Launch(1, {{0, {0}}, {1, {0}}}));
+    EXPECT_LT(TimeUntil(simulation, [&] { return simulation.counts().succeeded == i; }), 500'000);
+  }
+  EXPECT_EQ(simulation.counts().refused, 0);
+  simulation.Run(simulation.now() + 70'000'000, [&] { return simulation.open() == 0; });
+  EXPECT_EQ(simulation.counts().succeeded, 12);
+  EXPECT_EQ(simulation.counts().refused, 0);
+  simulation.CheckQuiet();
+  ExpectNoViolations(simulation);
+}
+
+// n3 leads jobs of 40 s, one after the other, on n2; the launch wants n1 and n2, and others want n1.
+TEST(Simulation, OneClientsLongJobsEndNobodysLaunches) {
+  SimulationOptions options;
+  options.daemons = 4;
+  options.limits.tell_us = 100'000;
+  Simulation simulation(options);
+  BecomeComplete(simulation);
+  simulation.SetRunTime(3, 40'000'000);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(simulation.Launch(3, {{2, {0}}}));
+  simulation.Run(simulation.now() + 10'000);
   ASSERT_TRUE(simulation.Launch(0, {{1, {0}}, {2, {0}}}));
-  simulation.Run(simulation.now() + 70'000'000);
-  EXPECT_EQ(simulation.counts().succeeded, 2);
+  const int64_t begin_us = simulation.now();
+  for (int i = 1; i <= 20; ++i) {
+    ASSERT_TRUE(simulation.Launch(1, {{1, {0}}}));
+    simulation.Run(simulation.now() + 1'000'000);
+  }
+  EXPECT_EQ(simulation.counts().succeeded, 20);
+  EXPECT_EQ(simulation.counts().refused, 0);
+  simulation.Run(begin_us + 300'000'000, [&] { return simulation.counts().succeeded == 22; });
+  EXPECT_LT(simulation.now() - begin_us, 41'000'000) << "it is next after the job that ran";
+  simulation.Run(begin_us + 300'000'000, [&] { return simulation.open() == 0; });
+  EXPECT_EQ(simulation.counts().succeeded, 24);
+  EXPECT_EQ(simulation.counts().refused, 0);
+  simulation.CheckQuiet();
+  ExpectNoViolations(simulation);
+}
+
+// Both daemons always have a next job, of 21 s on the one and 34 s on the other, which is longer than the
+// launch may hold either at first. It starts before the jobs are over.
+TEST(Simulation, ALaunchStartsThoughOthersLongJobsTakeTurnsOnItsDaemons) {
+  SimulationOptions options;
+  options.daemons = 5;
+  Simulation simulation(options);
+  BecomeComplete(simulation);
+  simulation.SetRunTime(3, 21'000'000);
+  simulation.SetRunTime(4, 34'000'000);
+  for (int i = 0; i < 34; ++i) ASSERT_TRUE(simulation.Launch(3, {{1, {0}}}));
+  for (int i = 0; i < 21; ++i) ASSERT_TRUE(simulation.Launch(4, {{2, {0}}}));
+  simulation.Run(simulation.now() + 10'000);
+  ASSERT_TRUE(simulation.Launch(0, {{1, {0}}, {2, {0}}}));
+  const int64_t begin_us = simulation.now();
+  simulation.Run(begin_us + 1'000'000'000, [&] { return simulation.group(0).leader().size() == 0; });
+  EXPECT_LT(simulation.now() - begin_us, 200'000'000);
+  simulation.Run(begin_us + 1'000'000'000, [&] { return simulation.open() == 0; });
+  EXPECT_EQ(simulation.counts().succeeded, 34 + 21 + 1);
+  EXPECT_EQ(simulation.counts().refused, 0);
   simulation.CheckQuiet();
   ExpectNoViolations(simulation);
 }
@@ -548,6 +603,37 @@ TEST(Simulation, ALaunchThatWaitsForADaemonsOwnWorkLetsOthersPass) {
   EXPECT_EQ(simulation.counts().succeeded, 4);
   simulation.CheckQuiet();
   ExpectNoViolations(simulation);
+}
+
+// Launches take two seconds in the mean, four times as long as they may hold devices in vain at first, and
+// each wants up to six of the daemons.
+TEST(Simulation, LaunchesThatTakeLongEndNoOthers) {
+  SimulationOptions options;
+  options.daemons = 6;
+  options.jitter_us = 400;
+  options.take_us = 3'000;
+  options.run_us = 2'000'000;
+  options.limits.prepare_wait_us = 1'000'000;
+  options.limits.tell_us = 100'000;
+  for (options.seed = 1; options.seed <= 3; ++options.seed) {
+    Simulation simulation(options);
+    BecomeComplete(simulation);
+    constexpr int64_t kLaunches = 100, kSpan = 10'000'000;
+    ScheduleLaunches(simulation, options, kLaunches, simulation.now(), kSpan);
+    simulation.Run(simulation.now() + kSpan);
+    simulation.Run(simulation.now() + 2'000'000'000, [&, next = int64_t{0}]() mutable {
+      if (simulation.now() < next) return false;
+      next = simulation.now() + 100'000;
+      return simulation.open() == 0;
+    });
+    // Every thirty-second launch is of different programs.
+    EXPECT_GE(simulation.counts().succeeded, kLaunches - 4);
+    EXPECT_EQ(simulation.counts().refused, 0);
+    for (const std::string& reason : simulation.reasons())
+      EXPECT_NE(reason.find("differs"), std::string::npos) << reason;
+    simulation.CheckQuiet();
+    ExpectNoViolations(simulation);
+  }
 }
 
 // The second waits for the first, which runs for long, and the third for the second.
