@@ -90,12 +90,12 @@ absl::StatusOr<std::shared_ptr<Session>> Daemons::Open(const Daemon& daemon, con
   options.silence = silence_ - options.question;
   ASSIGN_OR_RETURN(std::shared_ptr<Session> session, Session::Open(std::move(connector), options));
   const v1::ClusterInfo& there = session->daemon().cluster;
-  if (there.name() != cluster_ || there.rank() != daemon.rank || session->own_devices() != daemon.devices ||
+  if (there.name() != cluster_ || there.rank() != daemon.rank || session->place().devices != daemon.devices ||
       there.group() != group_) {
     return FailedPrecondition(
         "the daemon at %s is rank %d of cluster \"%s\" and has %d devices; expected were rank %d of \"%s\" "
         "and %d devices. Connect again.",
-        daemon.address, there.rank(), there.name(), session->own_devices(), daemon.rank, cluster_,
+        daemon.address, there.rank(), there.name(), session->place().devices, daemon.rank, cluster_,
         daemon.devices);
   }
   if (home.step != 0) RETURN_IF_ERROR(MarkStep(*session, home.step, {}));

@@ -329,7 +329,7 @@ absl::StatusOr<Command> UploadBytes(Session& session, const Shape& shape, int de
   RETURN_IF_ERROR(CheckUpload(session, shape, bytes, caller));
   UploadRequest request;
   v1::Upload& declaration = request.declaration;
-  declaration.set_device(session.OrdinalOf(device));
+  declaration.set_device(session.place().OrdinalOf(device));
   Shape dense = shape;
   dense.layout.reset();
   *declaration.mutable_shape() = hlo::ToProto(dense);

@@ -43,12 +43,12 @@ absl::Status Give(const Device& device, absl::Span<const Buffer> arrays, const C
                   const Caller& caller) {
   if (device.is_host()) return ArgumentError(caller, "The host is not a device that has an infeed.");
   ASSIGN_OR_RETURN(const std::shared_ptr<runtime::Session> session,
-                   device.internal_session()->Owner(device.ordinal()));
+                   SessionWith(device.internal_session(), device.ordinal()));
   RETURN_IF_ERROR(session->status());
   RETURN_IF_ERROR(CheckArrays(session, device.ordinal(), arrays, caller));
   v1::Command command;
   v1::Infeed& infeed = *command.mutable_infeed();
-  infeed.set_device(session->OrdinalOf(device.ordinal()));
+  infeed.set_device(session->place().OrdinalOf(device.ordinal()));
   for (const Buffer& array : arrays) infeed.add_arguments(array.handle());
   if (channel.id.has_value()) infeed.set_channel(*channel.id);
   infeed.set_execute(channel.execute);
@@ -59,11 +59,11 @@ absl::StatusOr<std::vector<Buffer>> Take(const Device& device, absl::Span<const 
                                          const Channel& channel, const Caller& caller) {
   if (device.is_host()) return ArgumentError(caller, "The host is not a device that has an outfeed.");
   ASSIGN_OR_RETURN(const std::shared_ptr<runtime::Session> session,
-                   device.internal_session()->Owner(device.ordinal()));
+                   SessionWith(device.internal_session(), device.ordinal()));
   RETURN_IF_ERROR(session->status());
   v1::Command command;
   v1::Outfeed& outfeed = *command.mutable_outfeed();
-  outfeed.set_device(session->OrdinalOf(device.ordinal()));
+  outfeed.set_device(session->place().OrdinalOf(device.ordinal()));
   for (const Shape& shape : shapes) {
     if (!shape.IsArray())
       return ArgumentError(caller, "An outfeed has arrays; given is a " + hlo::ToString(shape) + ".");

@@ -109,8 +109,9 @@ absl::StatusOr<Client> Open(const ConnectOptions& options, const std::optional<A
 
 // Returns the sessions of the same client with other daemons of the cluster.
 std::vector<std::shared_ptr<Session>> Others(const Session& session) {
-  if (session.daemons() == nullptr || session.options().daemons != nullptr) return {};
-  return session.daemons()->Opened();
+  const std::shared_ptr<runtime::Daemons>& daemons = session.place().daemons;
+  if (daemons == nullptr || session.options().daemons != nullptr) return {};
+  return daemons->Opened();
 }
 
 // Waits until all commands that were sent to one daemon are settled.

@@ -113,14 +113,15 @@ absl::Status ExecutableState::Send(bool by_digest, bool describe, const Caller& 
       AddProgram(sender, session->daemon().limits, program_, std::move(command), sent.command);
     }
   }));
-  if (!by_digest) session->Remember(digest, sent.command);
+  if (!by_digest) session->sent_programs.Remember(digest, sent.command);
   current_ = std::move(sent);
   return absl::OkStatus();
 }
 
 absl::Status ExecutableState::Compile(bool describe, const Caller& caller) {
+  RETURN_IF_ERROR(session->owner().Check());
   absl::MutexLock lock(&mu_);
-  RETURN_IF_ERROR(Send(session->Knows(digest), describe, caller));
+  RETURN_IF_ERROR(Send(session->sent_programs.Knows(digest), describe, caller));
   ReleaseProgram();
   return absl::OkStatus();
 }
@@ -162,7 +163,7 @@ absl::StatusOr<std::shared_ptr<ExecutableState>> ExecutableState::On(const std::
 
 void ExecutableState::ReleaseProgram() {
   if (current_.by_digest || program_.size() <= kProgramKeptMax) return;
-  if (session->daemons() != nullptr) return;  // Other daemons may need the bytes.
+  if (session->place().daemons != nullptr) return;  // Other daemons may need the bytes.
   DependencesLocked();
   program_ = std::string();
 }

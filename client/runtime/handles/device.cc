@@ -27,7 +27,7 @@ absl::Status CheckDevice(const Session* session, int ordinal) {
 // Returns the session in which buffers of the device are.
 absl::StatusOr<std::shared_ptr<Session>> OwnerOf(const Device& device) {
   RETURN_IF_ERROR(CheckDevice(device.internal_session().get(), device.ordinal()));
-  return device.internal_session()->Owner(device.ordinal());
+  return SessionWith(device.internal_session(), device.ordinal());
 }
 
 Buffer MakeBuffer(const std::shared_ptr<Session>& session, uint64_t handle, const Shape& shape, int device,
@@ -50,7 +50,7 @@ absl::StatusOr<Buffer> Declare(const std::shared_ptr<Session>& session, const Sh
     v1::Command command;
     v1::Placeholder& placeholder = *command.mutable_placeholder();
     placeholder.set_handle(handle);
-    placeholder.set_device(session->OrdinalOf(device));
+    placeholder.set_device(session->place().OrdinalOf(device));
     *placeholder.mutable_shape() = hlo::ToProto(dense);
     sent = sender.Add(std::move(command));
   }));
@@ -129,7 +129,7 @@ absl::StatusOr<Buffer> Buffer::CopyTo(const Device& device, Caller caller) const
   runtime::BufferState& source = *state_;
   const std::shared_ptr<runtime::Session>& session = source.session;
   RETURN_IF_ERROR(runtime::CheckDevice(device.internal_session().get(), device.ordinal()));
-  if (!device.internal_session()->Shares(*session)) {
+  if (!AreOfOneClient(*device.internal_session(), *session)) {
     return runtime::ArgumentError(caller, "A buffer cannot be copied to a device of another session.",
                                   &source);
   }
@@ -154,7 +154,7 @@ absl::StatusOr<Buffer> Buffer::CopyTo(const Device& device, Caller caller) const
   v1::Command command;
   v1::Copy& copy = *command.mutable_copy();
   copy.set_source(source.handle);
-  copy.set_device(session->OrdinalOf(device.ordinal()));
+  copy.set_device(session->place().OrdinalOf(device.ordinal()));
   uint64_t handle = 0;
   Command sent;
   RETURN_IF_ERROR(session->Transact(caller, [&](runtime::Session::Sender& sender) {
@@ -213,7 +213,7 @@ absl::StatusOr<Buffer> StagedUpload::Commit(Cause cause, Caller caller) {
 
   runtime::UploadRequest request;
   v1::Upload& declaration = request.declaration;
-  declaration.set_device(state->session->OrdinalOf(state->device));
+  declaration.set_device(state->session->place().OrdinalOf(state->device));
   *declaration.mutable_shape() = hlo::ToProto(state->shape);
   declaration.set_bytes(static_cast<uint64_t>(state->range->length));
   declaration.set_cause(static_cast<int>(cause));

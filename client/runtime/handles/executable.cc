@@ -144,9 +144,9 @@ class ExecuteCall {
   void AddOptions(v1::Execute& execute) const {
     const Session& session = *executable_->session;
     if (devices_.size() == 1) {
-      execute.set_device(session.OrdinalOf(devices_[0]));
+      execute.set_device(session.place().OrdinalOf(devices_[0]));
     } else {
-      for (const int device : devices_) execute.add_devices(session.OrdinalOf(device));
+      for (const int device : devices_) execute.add_devices(session.place().OrdinalOf(device));
     }
     for (const int index : donated_) execute.add_donated(static_cast<uint32_t>(index));
     execute.set_abstract(is_abstract_);
@@ -286,7 +286,7 @@ absl::StatusOr<std::vector<LaunchedPart>> PartsOf(const ExecutableState& state,
                                                   const std::vector<int>& devices) {
   std::vector<LaunchedPart> parts;
   for (size_t m = 0; m < devices.size(); ++m) {
-    ASSIGN_OR_RETURN(std::shared_ptr<Session> owner, state.session->Owner(devices[m]));
+    ASSIGN_OR_RETURN(std::shared_ptr<Session> owner, SessionWith(state.session, devices[m]));
     auto part = std::ranges::find(parts, owner, &LaunchedPart::session);
     if (part == parts.end())
       part = parts.insert(part, LaunchedPart{.session = std::move(owner), .participants = {}});
@@ -401,7 +401,7 @@ absl::StatusOr<Execution> StartLaunch(const std::shared_ptr<ExecutableState>& st
                                               part.devices);
   }
   prepare(*parts[0].call);
-  RETURN_IF_ERROR(SendParts(*state->session->daemons(), devices, parts, caller));
+  RETURN_IF_ERROR(SendParts(*state->session->place().daemons, devices, parts, caller));
   const size_t gives = state->results.size();
   std::vector<Buffer> results(devices.size() * gives);
   std::vector<Future<void>> ends;

@@ -83,7 +83,7 @@ class ExecuteCheck {
                           "the buffer given must be valid.",
                           index, executable_.name, At(), results));
     }
-    if (!placeholder.internal_state()->session->Shares(*executable_.session)) {
+    if (!AreOfOneClient(*placeholder.internal_state()->session, *executable_.session)) {
       return MakeError(ErrorKind::kUnknownHandle,
                        absl::StrFormat("%s, to be filled with result %d of %s, belongs to another session.",
                                        placeholder.ToString(), index, executable_.name));
@@ -112,7 +112,7 @@ class ExecuteCheck {
     if (!buffer.valid())
       return ArgumentError(caller_, "The buffer given as " + use.ToString() + At() + " names nothing.");
     BufferState& state = *buffer.internal_state();
-    if (!state.session->Shares(*executable_.session)) {
+    if (!AreOfOneClient(*state.session, *executable_.session)) {
       return MakeError(ErrorKind::kUnknownHandle,
                        "The buffer given as " + use.ToString() + At() + " belongs to another session.");
     }

@@ -183,7 +183,7 @@ absl::StatusOr<Buffer> JoinShards(std::vector<Buffer> parts, const Shape& shape,
   for (size_t i = 0; i < parts.size(); ++i) {
     if (!parts[i].valid()) return InvalidArgument("Shard %d names no buffer.", i);
     if (!parts[i].shards().empty()) return InvalidArgument("Shard %d is divided itself.", i);
-    if (!parts[i].internal_state()->session->Shares(*parts[0].internal_state()->session))
+    if (!AreOfOneClient(*parts[i].internal_state()->session, *parts[0].internal_state()->session))
       return InvalidArgument("Shard %d belongs to another session than shard 0.", i);
     if (parts[i].device() != division.devices[i]) {
       return InvalidArgument("Shard %d is on device %d; the mesh has device %d there.", i, parts[i].device(),

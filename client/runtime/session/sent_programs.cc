@@ -14,6 +14,7 @@ constexpr int64_t kProgramsRemembered = 32 << 10;
 }  // namespace
 
 bool SentPrograms::Knows(const Digest& digest) {
+  absl::MutexLock lock(&mu_);
   const auto found = programs_.find(digest);
   if (found == programs_.end()) return false;
   const Command compile = found->second.compile.lock();
@@ -26,6 +27,7 @@ bool SentPrograms::Knows(const Digest& digest) {
 }
 
 void SentPrograms::Remember(const Digest& digest, const Command& compile) {
+  absl::MutexLock lock(&mu_);
   // A weak pointer keeps the memory of its object.
   if (programs_.size() >= purge_at_) {
     absl::erase_if(programs_, [](const auto& program) { return program.second.compile.expired(); });

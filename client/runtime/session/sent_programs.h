@@ -5,25 +5,30 @@
 #include <cstdint>
 #include <memory>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
 #include "common/base/sha256.h"
 
 namespace hlod::runtime {
 
 struct CommandState;
 
-// Not thread-safe.
+// Thread-safe.
 class SentPrograms {
  public:
   // Returns true when the daemon should have this program: an executable of it exists here (it keeps the
   // command that compiles it), its compilation is known to have succeeded, and too few programs were sent
   // since then for the daemon to have forgotten it.
-  bool Knows(const Digest& digest);
+  bool Knows(const Digest& digest) ABSL_LOCKS_EXCLUDED(mu_);
   // Records that `compile` sends the program.
-  void Remember(const Digest& digest, const std::shared_ptr<CommandState>& compile);
+  void Remember(const Digest& digest, const std::shared_ptr<CommandState>& compile) ABSL_LOCKS_EXCLUDED(mu_);
 
   // The number of programs remembered. Those whose executables are gone are forgotten before it doubles.
-  size_t size() const { return programs_.size(); }
+  size_t size() const ABSL_LOCKS_EXCLUDED(mu_) {
+    absl::MutexLock lock(&mu_);
+    return programs_.size();
+  }
 
  private:
   struct Sent {
@@ -32,9 +37,10 @@ class SentPrograms {
   };
   static constexpr size_t kPurgeFirst = 64;
 
-  absl::flat_hash_map<Digest, Sent> programs_;
-  int64_t sent_ = 0;
-  size_t purge_at_ = kPurgeFirst;
+  mutable absl::Mutex mu_;
+  absl::flat_hash_map<Digest, Sent> programs_ ABSL_GUARDED_BY(mu_);
+  int64_t sent_ ABSL_GUARDED_BY(mu_) = 0;
+  size_t purge_at_ ABSL_GUARDED_BY(mu_) = kPurgeFirst;
 };
 
 }  // namespace hlod::runtime

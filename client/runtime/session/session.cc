@@ -57,7 +57,8 @@ Session::Session(std::unique_ptr<Connector> connector, const SessionOptions& opt
 
 Session::~Session() {
   const EndOfCommandLog end(this);
-  if (owner_.IsThisOne() && daemons_ != nullptr && options_.daemons == nullptr) daemons_->Release();
+  if (owner_.IsThisOne() && place_.daemons != nullptr && options_.daemons == nullptr)
+    place_.daemons->Release();
   if (!owner_.IsThisOne()) {
     // Leaked: releasing gRPC's state of the connection takes threads that only the parent has.
     new std::shared_ptr<Pipe>(ABSL_TS_UNCHECKED_READ(pipe_));
@@ -86,7 +87,8 @@ Session::~Session() {
 // --------------------------------------------------------------------------------------------- sending
 
 uint64_t Session::Sender::NewHandle() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-  return session_.daemons_ != nullptr ? session_.daemons_->NewHandle() : session_.next_handle_++;
+  Daemons* daemons = session_.place_.daemons.get();
+  return daemons != nullptr ? daemons->NewHandle() : session_.next_handle_++;
 }
 
 Command Session::Sender::Add(v1::Command&& command) ABSL_NO_THREAD_SAFETY_ANALYSIS {
@@ -299,31 +301,6 @@ Origin Session::OriginOf(uint32_t id) {
   if (!owner_.IsThisOne()) return {};
   absl::MutexLock lock(&mu_);
   return origins_.at(id);
-}
-
-bool Session::Knows(const Digest& digest) {
-  if (!owner_.IsThisOne()) return false;
-  absl::MutexLock lock(&mu_);
-  return programs_.Knows(digest);
-}
-
-void Session::Remember(const Digest& digest, const Command& compile) {
-  if (!owner_.IsThisOne()) return;
-  absl::MutexLock lock(&mu_);
-  programs_.Remember(digest, compile);
-}
-
-absl::StatusOr<std::shared_ptr<Session>> Session::Owner(int device) {
-  const int own = device - options_.first_device;
-  const bool exists = device >= 0 && device < static_cast<int>(daemon_.devices.size());
-  // A client that skips its own checks gets the daemon's answer about a device that does not exist.
-  if (daemons_ == nullptr || !exists || (own >= 0 && own < own_devices_)) return shared_from_this();
-  return daemons_->Owner(device);
-}
-
-std::shared_ptr<Session> Session::Home() {
-  std::shared_ptr<Session> home = daemons_ == nullptr ? nullptr : daemons_->home();
-  return home != nullptr ? home : shared_from_this();
 }
 
 v1::TransferId Session::TransferOf(uint64_t command) const {

@@ -69,6 +69,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
+#include "client/runtime/cluster/place.h"
 #include "client/runtime/connection/pipe.h"
 #include "client/runtime/connection/process.h"
 #include "client/runtime/observe/program_history.h"
@@ -84,7 +85,6 @@
 #include "client/runtime/session/silence.h"
 #include "common/base/errors/error.h"
 #include "common/base/limits.h"
-#include "common/base/sha256.h"
 #include "common/rpc/ring_use.h"
 #include "hlod/runtime/caller.h"
 #include "hlod/runtime/types.h"
@@ -96,7 +96,6 @@ class Arena;
 
 class AbstractSession;
 class BackgroundCloser;
-class Daemons;
 
 struct SessionOptions {
   // Ends the session's stream after the session is destroyed. Null: the destructor begins to write the
@@ -215,30 +214,11 @@ class Session : public std::enable_shared_from_this<Session> {
   // Returns the line with an id of this session; an unknown line for 0 and in a forked child.
   Origin OriginOf(uint32_t id);
 
-  // Forwarded to SentPrograms, under the lock.
-  bool Knows(const Digest& digest);
-  void Remember(const Digest& digest, const Command& compile);
-
   // Returns the shared arena, set up on first use; null when there is none, and in a forked child.
   Arena* arena();
 
-  // Returns the session with the daemon that owns the device: this one, unless the device is of another
-  // daemon of the cluster (Daemons::Owner).
-  absl::StatusOr<std::shared_ptr<Session>> Owner(int device);
-  // Returns the client's own session: this one, unless it is with another daemon of the cluster.
-  std::shared_ptr<Session> Home();
-  // Returns true if both are sessions of one client.
-  bool Shares(const Session& other) const {
-    return this == &other || (daemons_ != nullptr && daemons_ == other.daemons_);
-  }
-  // Returns the number by which this daemon knows a device of its own.
-  uint32_t OrdinalOf(int device) const { return static_cast<uint32_t>(device - options_.first_device); }
-  // The daemons of the cluster; null without a cluster.
-  const std::shared_ptr<Daemons>& daemons() const { return daemons_; }
-  // The number of devices of this daemon; daemon().devices has those of all daemons.
-  int own_devices() const { return own_devices_; }
-
   // Constant after Open.
+  const Place& place() const { return place_; }
   const DaemonFacts& daemon() const { return daemon_; }
   Connector& connector() const { return *connector_; }
   uint64_t id() const { return id_; }
@@ -252,6 +232,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::atomic<bool> program_counts_steps = false;  // True when the program sets the step itself.
   // The programs that were compiled before.
   ProgramHistory programs;
+  // The programs that the daemon should have.
+  SentPrograms sent_programs;
 
  private:
   Session(std::unique_ptr<Connector> connector, const SessionOptions& options);
@@ -315,8 +297,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::unique_ptr<Connector> connector_;
   const SessionOptions options_;
   DaemonFacts daemon_;
-  std::shared_ptr<Daemons> daemons_;
-  int own_devices_ = 0;
+  Place place_;
   uint64_t id_ = 0;
   std::string secret_;
 
@@ -354,7 +335,6 @@ class Session : public std::enable_shared_from_this<Session> {
   std::set<uint64_t> cancels_ ABSL_GUARDED_BY(mu_);  // Cancelled commands that are not done.
   DroppedHandles dropped_ ABSL_GUARDED_BY(mu_);
   SentOrigins origins_ ABSL_GUARDED_BY(mu_);
-  SentPrograms programs_ ABSL_GUARDED_BY(mu_);
 
   absl::Mutex arena_mu_;
   bool arena_tried_ ABSL_GUARDED_BY(arena_mu_) = false;

@@ -125,13 +125,14 @@ absl::Status Session::Greet(absl::Time deadline) {
   if (!welcome.ok())
     return connector_->Explain(Annotate(welcome.status(), "connecting to " + connector_->address()));
   ASSIGN_OR_RETURN(daemon_, ReadFacts(*welcome));
-  own_devices_ = static_cast<int>(daemon_.devices.size());
-  daemons_ = options_.daemons;
-  if (daemons_ == nullptr && options_.reach != nullptr && daemon_.cluster.daemons_size() > 0) {
-    daemons_ = std::make_shared<Daemons>(daemon_, options_, options_.reach);
-    daemons_->SetHome(shared_from_this());
+  place_ = {.daemons = options_.daemons,
+            .first_device = options_.first_device,
+            .devices = static_cast<int>(daemon_.devices.size())};
+  if (place_.daemons == nullptr && options_.reach != nullptr && daemon_.cluster.daemons_size() > 0) {
+    place_.daemons = std::make_shared<Daemons>(daemon_, options_, options_.reach);
+    place_.daemons->SetHome(shared_from_this());
   }
-  if (daemons_ != nullptr) daemon_.devices = daemons_->devices();
+  if (place_.daemons != nullptr) daemon_.devices = place_.daemons->devices();
   id_ = welcome->session();
   secret_ = welcome->secret();
   absl::MutexLock lock(&mu_);

@@ -76,7 +76,7 @@ Place PlaceOf(const Device& device) {
 Device DeviceOf(Place place) { return place.is_host() ? Device() : place.runtime->device(place.ordinal); }
 
 Device DeviceOfBuffer(const Buffer& buffer) {
-  return Device(buffer.internal_state()->session->Home(), buffer.device());
+  return Device(runtime::HomeOf(buffer.internal_state()->session), buffer.device());
 }
 
 TraceStats& Stats() {
