@@ -67,7 +67,7 @@ Function Extract(const Trace& graph, absl::Span<const NodeId> inputs, absl::Span
       function.extra.push_back(std::move(extra));
       continue;
     }
-    const uint32_t origin = graph.OriginId(node);
+    const uint32_t origin = graph.origins().At(node);
     if (function.origins.empty() || function.origins.back().second != origin) {
       function.origins.emplace_back(to.size(), origin);
     }

@@ -59,6 +59,30 @@ absl::Status PlaceholderError(const Value& placeholder, std::string text) {
 
 }  // namespace
 
+std::vector<NodeId> PathToPlaceholder(const Trace& graph, NodeId root) {
+  // Walks forwards and records, for each node that depends on a placeholder, the operand through which it
+  // does.
+  constexpr NodeId kNone = kNoNode, kItself = kNoNode - 1;
+  std::vector<NodeId> towards(root + 1, kNone);
+  for (NodeId node = 0; node <= root; ++node) {
+    if (const Parameter* parameter = graph.ParameterAt(node); parameter != nullptr) {
+      if (parameter->value && parameter->value->IsPlaceholder()) towards[node] = kItself;
+      continue;
+    }
+    for (const NodeId operand : graph.computation()[node].operands()) {
+      if (towards[operand] == kNone) continue;
+      towards[node] = operand;
+      break;
+    }
+  }
+  std::vector<NodeId> path;
+  if (towards[root] == kNone) return path;
+  for (NodeId node = root;; node = towards[node]) {
+    path.push_back(node);
+    if (towards[node] == kItself) return path;
+  }
+}
+
 void ThrowPlaceholder(const Value& value, const char* operation, const Caller& caller) {
   ++Stats().refused_reads;
   runtime::CountMetric(runtime::MetricCounter::kRefusedReads);
@@ -67,7 +91,7 @@ void ThrowPlaceholder(const Value& value, const char* operation, const Caller& c
 }
 
 void CheckNoPlaceholder(const Value& value, const char* operation, const Caller& caller) {
-  const std::vector<NodeId> path = value.graph()->PathToPlaceholder(value.node());
+  const std::vector<NodeId> path = PathToPlaceholder(*value.graph(), value.node());
   if (path.empty()) return;
   ++Stats().refused_reads;
   runtime::CountMetric(runtime::MetricCounter::kRefusedReads);
@@ -81,7 +105,7 @@ void CheckLivePlaceholders(const Trace& graph, const Caller& caller) {
   size_t count = 0;
   const Value* first = nullptr;
   for (const Value* value : graph.LiveInOrder()) {
-    const std::vector<NodeId> path = graph.PathToPlaceholder(value->node());
+    const std::vector<NodeId> path = PathToPlaceholder(graph, value->node());
     if (path.empty()) continue;
     if (first == nullptr) first = graph.ParameterAt(path.back())->value.get();
     if (count++ < kOutputsShown) {

@@ -2,6 +2,7 @@
 #include "client/tensor/trace/trace.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "client/tensor/autograd/tape.h"
 #include "client/tensor/dispatch/lowering.h"
@@ -30,17 +31,7 @@ Trace::Trace(Place place, Kind kind)
 Trace::~Trace() { KeepTape(); }
 
 void Trace::SetOrigin(const Caller& caller, const char* operation) {
-  const uint32_t id = TraceTables::Get().InternOrigin(CallerScope::Of(caller), operation);
-  if (id == origin_) return;
-  origin_ = id;
-  if (!origins_.empty() && origins_.back().first == size()) origins_.back().second = id;
-  else origins_.emplace_back(size(), id);
-}
-
-uint32_t Trace::OriginId(NodeId node) const {
-  const auto after = std::upper_bound(origins_.begin(), origins_.end(), node,
-                                      [](NodeId id, const auto& entry) { return id < entry.first; });
-  return after == origins_.begin() ? 0 : std::prev(after)->second;
+  origins_.Set(TraceTables::Get().InternOrigin(CallerScope::Of(caller), operation), size());
 }
 
 const Parameter* Trace::ParameterAt(NodeId node) const {
@@ -246,30 +237,6 @@ std::vector<Value*> Trace::LiveInOrder() const {
   return values;
 }
 
-std::vector<NodeId> Trace::PathToPlaceholder(NodeId root) const {
-  // Walks forwards and records, for each node that depends on a placeholder, the operand through which it
-  // does.
-  constexpr NodeId kNone = kNoNode, kItself = kNoNode - 1;
-  std::vector<NodeId> towards(root + 1, kNone);
-  for (NodeId node = 0; node <= root; ++node) {
-    if (const Parameter* parameter = ParameterAt(node); parameter != nullptr) {
-      if (parameter->value && parameter->value->IsPlaceholder()) towards[node] = kItself;
-      continue;
-    }
-    for (const NodeId operand : computation_[node].operands()) {
-      if (towards[operand] == kNone) continue;
-      towards[node] = operand;
-      break;
-    }
-  }
-  std::vector<NodeId> path;
-  if (towards[root] == kNone) return path;
-  for (NodeId node = root;; node = towards[node]) {
-    path.push_back(node);
-    if (towards[node] == kItself) return path;
-  }
-}
-
 std::vector<Parameter> Trace::Clear() {
   KeepTape();
   computation_.Clear();
@@ -277,8 +244,7 @@ std::vector<Parameter> Trace::Clear() {
   node_of_value_.clear();
   node_of_buffer_.clear();
   constants_.clear();
-  origins_.clear();
-  origin_ = 0;
+  origins_.Clear();
   copied_.clear();
   captured_.clear();
   return std::exchange(parameters_, {});

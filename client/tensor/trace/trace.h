@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "client/tensor/trace/node_origins.h"
 #include "client/tensor/trace/trace_tables.h"
 #include "client/tensor/value/value.h"
 #include "common/hlo/builder.h"
@@ -63,10 +64,10 @@ class Trace {
 
   // Attributes the nodes appended from now on to `operation` at `caller`.
   void SetOrigin(const Caller& caller, const char* operation);
-  const OriginRow& origin(NodeId node) const { return TraceTables::Get().origin(OriginId(node)); }
-  uint32_t OriginId(NodeId node) const;
+  const OriginRow& origin(NodeId node) const { return TraceTables::Get().origin(origins_.At(node)); }
+  const NodeOrigins& origins() const { return origins_; }
   // Returns the origin of the nodes appended from now on.
-  const OriginRow& origin_now() const { return TraceTables::Get().origin(origin_); }
+  const OriginRow& origin_now() const { return TraceTables::Get().origin(origins_.now()); }
   hlo::Notes& mutable_notes(NodeId node) { return computation_.mutable_notes(node); }
 
   // Returns the node of a value, which is appended if needed: its own node, a parameter, or the nodes of its
@@ -104,10 +105,6 @@ class Trace {
   void AddTape(TapeEntry& entry);
   void RemoveTape(TapeEntry& entry);
 
-  // Returns the nodes on a path from `node` through operands to the parameter of a placeholder, both
-  // included; empty if it does not depend on one.
-  std::vector<NodeId> PathToPlaceholder(NodeId node) const;
-
   // Clears the trace. REQUIRES: the live values are no longer nodes of it. Returns the parameters, which the
   // caller destroys after it has released the lock.
   std::vector<Parameter> Clear();
@@ -139,8 +136,7 @@ class Trace {
   absl::flat_hash_map<uint64_t, NodeId> node_of_value_, node_of_buffer_;
   absl::flat_hash_map<hlo::LiteralId, NodeId> constants_;
   std::vector<Value*> live_;
-  std::vector<std::pair<NodeId, uint32_t>> origins_;  // Pairs of a first node and an origin, ordered by node.
-  uint32_t origin_ = 0;
+  NodeOrigins origins_;
   absl::flat_hash_map<Copied, NodeId> copied_;
   // The captured tensors by address: see CaptureParameter().
   absl::flat_hash_map<uint64_t, NodeId> captured_;

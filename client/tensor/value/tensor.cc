@@ -72,7 +72,7 @@ TensorState Tensor::state(Caller caller) const {
       return KindOf(value.failure()) == ErrorKind::kDonated ? TensorState::kDonated : TensorState::kFailed;
     case Value::State::kNode:
       return value.graph()->kind == lazy::Trace::Kind::kAbstract &&
-                     !value.graph()->PathToPlaceholder(value.node()).empty()
+                     !lazy::PathToPlaceholder(*value.graph(), value.node()).empty()
                  ? TensorState::kPlaceholder
                  : TensorState::kLazy;
     case Value::State::kData: break;
