@@ -258,6 +258,18 @@ class Jax(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "has no arguments with names: y"):
             hlod.run(DOT, kwargs={"y": y})
 
+    def test_each_run_keeps_a_profile_of_its_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.profile")
+            with unittest.mock.patch.dict(os.environ, {"HLOD_PROFILE": path}):
+                for scale in (2, 3):
+                    hlod.run(jax.jit(lambda x, scale=scale: x * scale).lower(jnp.ones(4)), np.ones(4, np.float32))
+            profiles = sorted(os.listdir(folder))
+            self.assertEqual(len(profiles), 2, profiles)
+            for profile in profiles:
+                report = hlod._hloctl.call("graphs", os.path.join(folder, profile))
+                self.assertEqual(report["executes"], 1, profile)
+
     def test_run_takes_and_returns_keys_of_random_numbers(self):
         for impl in ("threefry2x32", "rbg"):
             keys = jax.random.split(jax.random.key(7, impl=impl), 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import subprocess
@@ -69,12 +70,23 @@ def as_file(program: Any) -> Iterator[str]:
         yield path
 
 
+_calls = itertools.count(1)
+
+
+def _environment() -> dict[str, str]:
+    """Returns the environment of the next hloctl. Its profile gets a name of its own: it must not overwrite this process's."""
+    # hloctl starts the partitioner with this interpreter, and so with its packages.
+    environment = {"HLOD_PYTHON": sys.executable, **os.environ}
+    profile = environment.get("HLOD_PROFILE")
+    if profile and "%p" not in profile:
+        environment["HLOD_PROFILE"] = f"{profile}.{next(_calls)}"
+    return environment
+
+
 def call(*arguments: str, passes: tuple[int, ...] = (0,)) -> dict:
     """Returns the JSON that `hloctl --json ARGUMENTS` prints. Prints annotations for GitHub Actions."""
     try:
-        # hloctl starts the partitioner with this interpreter, and so with its packages.
-        environment = {"HLOD_PYTHON": sys.executable, **os.environ}
-        done = subprocess.run([find(), "--json", *arguments], capture_output=True, text=True, check=False, env=environment)
+        done = subprocess.run([find(), "--json", *arguments], capture_output=True, text=True, check=False, env=_environment())
     except OSError as error:
         raise Error(f"hloctl cannot be started: {error}") from error
     annotations = [line for line in done.stderr.splitlines() if line.startswith("::")]

@@ -30,6 +30,8 @@ def run(
     A program whose arrays have shardings over several devices is divided by XLA's partitioner (hlod.partition) when the daemon has
     as many devices: arguments are cut, and results are assembled. If it has fewer, or if jaxlib is missing, one device computes
     all; partition=True makes this an error. With partition=False no program is divided.
+
+    Each run is a process of hloctl. With HLOD_PROFILE=FILE the first one writes its profile to FILE.1, the second to FILE.2.
     """
     import numpy as np
 

@@ -78,6 +78,16 @@ void Add(PhaseTimes& to, const Piece& piece) {
   to.wait_us += piece.wait_us();
 }
 
+// The cause of a program that ran without a trace.
+constexpr char kExecute[] = "execute";
+
+// Adds the times of a program that ran without a trace: those that the daemon measured.
+void AddTimes(const GraphRow& row, PhaseTimes& to) {
+  to.compile_us += static_cast<double>(row.compile.sum_us);
+  to.queue_us += static_cast<double>(row.queue.sum_us);
+  to.execute_us += static_cast<double>(row.execute.sum_us);
+}
+
 // The key of a graph: program, cause, file, line.
 using GraphKey = std::tuple<std::string, std::string, std::string, int>;
 
@@ -138,14 +148,14 @@ void AddAccounts(const Profile& run, GraphReport& report) {
         Add(graph.queue, row.queue, graph.executes_timed == 0);
         Add(graph.execute, row.run, graph.executes_timed == 0);
         graph.executes_timed += row.count;
-        if (graph.cause == "execute") graph.executes += row.count;
+        if (graph.cause == kExecute) graph.executes += row.count;
       }
       if (known) continue;
       rows_of.emplace(std::pair(row.digest, row.origin.line), report.graphs.size());
       GraphRow& graph = report.graphs.emplace_back();
       graph.program = row.digest;
       graph.name = row.program;
-      graph.cause = "execute";
+      graph.cause = kExecute;
       graph.origin = row.origin;
       graph.queue = row.queue;
       graph.execute = row.run;
@@ -157,7 +167,7 @@ void AddAccounts(const Profile& run, GraphReport& report) {
       Add(graph->compile, {row.compile_us, row.compile_us, row.compile_us}, graph->compiles_timed == 0);
       graph->compiles_timed += row.count;
       const bool had = row.outcome != CompileOutcome::kCompiled;
-      if (graph->cause == "execute") {
+      if (graph->cause == kExecute) {
         (had ? graph->daemon_hits : graph->compiles) += row.count;
       } else if (had) {  // The process sent it to be compiled.
         const int64_t count = std::min(row.count, graph->compiles);
@@ -176,6 +186,7 @@ void AddAccounts(const Profile& run, GraphReport& report) {
     report.other_host_to_device_bytes -= graph.host_to_device_bytes;
     report.other_device_to_host_bytes -= graph.device_to_host_bytes;
     report.number_bytes += graph.number_bytes;
+    if (graph.cause == kExecute) AddTimes(graph, report.times);
     report.compiles += graph.compiles;
     report.daemon_hits += graph.daemon_hits;
     report.cache_hits += graph.cache_hits;

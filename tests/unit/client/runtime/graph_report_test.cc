@@ -68,6 +68,15 @@ TEST(GraphReports, AProgramWithoutATraceHasNoNumbersOfNodes) {
   EXPECT_EQ(report.graphs[0].inputs, std::nullopt);
   EXPECT_EQ(report.compiles, 2);
   EXPECT_THAT(ToText(report), HasSubstr("-      -   -"));
+  // The phases are the sums of the rows.
+  double execute_us = 0, compile_us = 0;
+  for (const GraphRow& row : report.graphs) {
+    execute_us += static_cast<double>(row.execute.sum_us);
+    compile_us += static_cast<double>(row.compile.sum_us);
+  }
+  EXPECT_GT(report.times.execute_us, 0);
+  EXPECT_EQ(report.times.execute_us, execute_us);
+  EXPECT_EQ(report.times.compile_us, compile_us);
 }
 
 // The bytes of the graphs and those without a graph add up to the account's.
