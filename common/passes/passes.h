@@ -84,6 +84,11 @@ inline constexpr int64_t kFoldedBytesTotal = 16 << 20;
 // Merges equal instructions, and equal computations, into the first one.
 std::unique_ptr<hlo::Module> MergeEqual(const hlo::Module& module, PassWatch* watch = nullptr);
 
+// Computes only the elements of elementwise results that are used, where all users of a result take the same
+// slice of it. HasWideSlices() returns false when that changes nothing.
+bool HasWideSlices(const hlo::Module& module);
+std::unique_ptr<hlo::Module> NarrowSlices(const hlo::Module& module, PassWatch* watch = nullptr);
+
 // Replaces opt-barriers by their operands. Runs last, when values that they keep separate will not be merged
 // any more.
 std::unique_ptr<hlo::Module> RemoveBarriers(const hlo::Module& module, PassWatch* watch = nullptr);

@@ -8,23 +8,35 @@
 namespace hlod::passes {
 
 absl::StatusOr<std::unique_ptr<hlo::Module>> RunPipeline(const hlo::Module& given, PassWatch* watch) {
-  using Pass = std::unique_ptr<hlo::Module> (*)(const hlo::Module&, PassWatch*);
-  static constexpr Pass kPasses[] = {
+  struct Stage {
+    std::unique_ptr<hlo::Module> (*pass)(const hlo::Module&, PassWatch*);
+    bool (*applies)(const hlo::Module&) = nullptr;  // Null for a pass that always applies.
+  };
+  static constexpr Stage kStages[] = {
       // Inlining comes first, so that instructions to be compared are in as few computations as possible.
-      InlineCalls, RemoveDead,
+      {InlineCalls},
+      {RemoveDead},
       // Folding is simpler when chains are short, and leaves new instructions to simplify.
-      Simplify, FoldConstants, Simplify, MergeEqual,
+      {Simplify},
+      {FoldConstants},
+      {Simplify},
+      {MergeEqual},
+      // The slices that this makes are simplified by what follows.
+      {NarrowSlices, HasWideSlices},
       // From here on instructions are not merged: a program that computes a value twice on purpose
       // (rematerialisation) keeps doing so.
-      RemoveBarriers, Simplify, RemoveDead};
+      {RemoveBarriers},
+      {Simplify},
+      {RemoveDead}};
   ASSIGN_OR_RETURN(std::unique_ptr<hlo::Module> module, DropLayouts(given, watch));
   if (module != nullptr && HasScans(*module)) module = ExpandScans(*module);
   if (module != nullptr && HasRoutines(*module)) module = UseRoutines(*module, watch);
   if (module != nullptr && HasWrappers(*module)) module = ExpandWrappers(*module, watch);
   if (module != nullptr && HasFunctions(*module)) module = ExpandFunctions(*module);
   if (module == nullptr) return watch->status();
-  for (const Pass pass : kPasses) {
-    module = pass(*module, watch);
+  for (const Stage& stage : kStages) {
+    if (stage.applies != nullptr && !stage.applies(*module)) continue;
+    module = stage.pass(*module, watch);
     if (module == nullptr) return watch->status();
   }
   return module;
