@@ -209,7 +209,10 @@ absl::Status CheckRun(const std::string& program, int code, const RunReport& rep
   if (code != 0) return Aborted("The program %s ended with exit code %d %s.", program, code, after);
   if (report.sessions == 0) {
     return FailedPrecondition(
-        "The program %s never connected: it must use libhlod (Client::Connect(), DefaultDevice()).", program);
+        "The program %s never connected to the daemon. A JAX or PyTorch/XLA program needs the package hlod in its "
+        "Python and JAX_PLATFORMS=hlod (PJRT_DEVICE=HLOD for PyTorch/XLA); a C++ program must use libhlod "
+        "(Client::Connect(), DefaultDevice()).",
+        program);
   }
   if (!report.failures.empty()) {
     return FailedPrecondition("The program %s ran, but the daemon refused one of its commands: %s", program,
