@@ -171,6 +171,16 @@ struct WaitOptions {
 // Waits until the cluster has that many members, all linked with the daemon. DEADLINE_EXCEEDED says who is
 // missing.
 absl::Status WaitForCluster(const CommonOptions& common, const WaitOptions& options);
+struct KeysOptions {
+  std::string cluster;
+  std::vector<std::string> daemons;  // Names, which are the hosts by which others call them.
+  std::string folder;
+  int days = 365;  // The time for which the certificates are valid.
+};
+// Makes an authority (ca.pem, ca.key), a certificate and key per daemon, and one for clients (client.pem) in
+// the folder. An authority that is there signs the new ones. Fails before it writes if a daemon has a key
+// there.
+absl::Status MakeClusterKeys(const CommonOptions& common, const KeysOptions& options);
 // Times `count` launches without work over all members.
 absl::Status TryCluster(const CommonOptions& common, int count);
 

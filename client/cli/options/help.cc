@@ -134,6 +134,7 @@ constexpr JsonObject kJsonObjects[] = {
     {"cluster",
      "name join member epoch size peer_silence_us members[rank name address incarnation devices joined state "
      "round_trip_us silent_us] departed[rank name why us_ago] missing problem"},
+    {"cluster keys", "authority certificates[path uri]"},
     {"cluster try", "daemons count min_us median_us p99_us max_us"},
     {"top", "one document per frame: stats (as below) devices sessions (as above) programs (as graphs)"},
     {"stats",

@@ -109,12 +109,23 @@ Action AddCluster(CLI::App& command, OptionWords) {
   waits->add_option("--seconds", wait->seconds, "Time to wait")->check(Seconds())->capture_default_str();
   CLI::App* const tries = command.add_subcommand("try", "Time launches without work over all members");
   tries->add_option("--count", *count, "Number of launches")->check(AtLeast(1))->capture_default_str();
+  const auto keys = std::make_shared<KeysOptions>();
+  CLI::App* const makes_keys =
+      command.add_subcommand("keys", "Make an authority, and certificates for daemons and clients");
+  makes_keys->add_option("daemon", keys->daemons, "Hosts of the daemons, as others call them")->required();
+  makes_keys->add_option("--cluster", keys->cluster, "Name of the cluster (hlod --cluster)")->required();
+  makes_keys->add_option("--out", keys->folder, "Folder; an authority that it has signs the new ones")
+      ->required();
+  makes_keys->add_option("--days", keys->days, "Time for which they are valid")
+      ->check(AtLeast(1))
+      ->capture_default_str();
   command.require_subcommand(0, 1);
   command.fallthrough();
   return [=](const CommonOptions& common) -> absl::StatusOr<CheckOutcome> {
-    const absl::Status status = waits->parsed()   ? WaitForCluster(common, *wait)
-                                : tries->parsed() ? TryCluster(common, *count)
-                                                  : ShowCluster(common);
+    const absl::Status status = waits->parsed()        ? WaitForCluster(common, *wait)
+                                : makes_keys->parsed() ? MakeClusterKeys(common, *keys)
+                                : tries->parsed()      ? TryCluster(common, *count)
+                                                       : ShowCluster(common);
     if (!status.ok()) return status;
     return CheckOutcome::kPassed;
   };

@@ -169,6 +169,10 @@ absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& opti
       (options.address.empty() && options.private_daemon && Environment("HLOD_ADDRESS") == kPrivate);
   if (!wants_private) {
     const absl::StatusOr<rpc::Endpoint> endpoint = FindAddress(options.address);
+    if (endpoint.ok() && endpoint->kind == rpc::Endpoint::Kind::kTcp) {
+      ASSIGN_OR_RETURN(const ConnectOptions with, WithCredentialsOfEnvironment(options));
+      return MakeConnector(*endpoint, with.tls, with.token);
+    }
     if (endpoint.ok()) return MakeConnector(*endpoint, options.tls, options.token);
     if (endpoint.status().code() != absl::StatusCode::kUnavailable || !options.private_daemon)
       return endpoint.status();

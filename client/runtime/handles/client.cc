@@ -92,8 +92,9 @@ absl::StatusOr<Client> Open(const ConnectOptions& options, const std::optional<A
     ASSIGN_OR_RETURN(session_options.abstract,
                      runtime::AbstractSession::Open(*abstract, session_options.name));
   } else if (!hidden) {
-    session_options.reach = [options](const std::string& address) {
-      ConnectOptions there = options;
+    session_options.reach =
+        [options](const std::string& address) -> absl::StatusOr<std::unique_ptr<runtime::Connector>> {
+      ASSIGN_OR_RETURN(ConnectOptions there, runtime::WithCredentialsOfEnvironment(options));
       there.address = address;
       return runtime::FindDaemon(there);
     };

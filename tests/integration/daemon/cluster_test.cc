@@ -372,5 +372,51 @@ ENTRY e { x = s32[] parameter(0) ROOT y = s32[] all-reduce(x), replica_groups={}
   EXPECT_OK(run.done.Await(kPatience));
 }
 
+TEST_F(ClusterWithCertificates, KeysOfHloctlServeDaemonsAndAClientOfTheEnvironment) {
+  const auto make = [&](const std::string& words) {
+    return RunShell(Beside("../bin/hloctl") + " cluster keys --out " + Path("keys") + " " + words + " 2>&1");
+  };
+  ASSERT_EQ(make("n0 n1 --cluster ci").code, 0);
+  const auto flags = [&](const std::string& name) {
+    return Flags{"--tls-cert",      Path("keys/" + name + ".pem"),
+                 "--tls-key",       Path("keys/" + name + ".key"),
+                 "--tls-client-ca", Path("keys/ca.pem")};
+  };
+  Start(Flags{"--cluster", "ci"} + flags("n0"));
+  Start(Join() + flags("n1"));
+  for (size_t i = 0; i < 2; ++i) ExpectMembers(i, {0, 1});
+
+  // The environment names the daemon and the credentials, over TCP for both members.
+  setenv("HLOD_ADDRESS", daemons_[1]->tcp_address().c_str(), 1);
+  const absl::Status without = Client::Connect(ConnectOptions()).status();
+  EXPECT_NE(std::string(without.message()).find("TLS"), std::string::npos) << without;
+  setenv("HLOD_TLS_CA", Path("keys/ca.pem").c_str(), 1);
+  setenv("HLOD_TLS_CERT", Path("keys/client.pem").c_str(), 1);
+  setenv("HLOD_TLS_KEY", Path("keys/none.key").c_str(), 1);
+  const absl::Status unreadable = Client::Connect(ConnectOptions()).status();
+  EXPECT_NE(std::string(unreadable.message()).find("$HLOD_TLS_KEY"), std::string::npos) << unreadable;
+  setenv("HLOD_TLS_KEY", Path("keys/client.key").c_str(), 1);
+  // Over the unix socket of the first member the credentials serve for the second one alone.
+  for (const std::string& address : {daemons_[1]->tcp_address(), daemons_[0]->address()}) {
+    setenv("HLOD_ADDRESS", address.c_str(), 1);
+    const Client client = Must(Client::Connect(ConnectOptions()));
+    for (const int device : {0, 1}) {
+      const Buffer buffer = Must(client.device(device).Upload(Literal::Scalar<int32_t>(device)));
+      EXPECT_EQ(Must(buffer.ToLiteral()), Literal::Scalar<int32_t>(device)) << address;
+    }
+  }
+  for (const char* name : {"HLOD_ADDRESS", "HLOD_TLS_CA", "HLOD_TLS_CERT", "HLOD_TLS_KEY"}) unsetenv(name);
+
+  // The owner alone may read a key. Nothing is written over, and the authority goes on.
+  using std::filesystem::perms;
+  EXPECT_EQ(std::filesystem::status(folder_ / "keys/ca.key").permissions(),
+            perms::owner_read | perms::owner_write);
+  EXPECT_EQ(make("n2 n1 --cluster ci").code, 2);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "keys/n2.pem"));
+  EXPECT_EQ(make("n2 --cluster ci").code, 0);
+  EXPECT_EQ(RunShell("openssl verify -CAfile " + Path("keys/ca.pem") + " " + Path("keys/n2.pem")).code, 0);
+  EXPECT_EQ(make("a,b --cluster ci").code, 2);
+}
+
 }  // namespace
 }  // namespace hlod

@@ -19,7 +19,8 @@
 
 namespace hlod {
 
-// Credentials for a daemon on another host. PEM texts, not file names.
+// Credentials for a daemon on another host: PEM texts. Empty: the files $HLOD_TLS_CA, _CERT, _KEY (see
+// token).
 struct TlsOptions {
   std::string root_certificates;  // The authorities to trust; empty while `enabled`: the system's.
   std::string certificate, key;   // The client's own certificate and key, for a daemon that asks for them.
@@ -35,7 +36,7 @@ struct ConnectOptions {
   std::string address;
   std::string name;  // The name in the daemon's listings; empty: the program's name and pid.
   TlsOptions tls;
-  std::string token;  // Sent as "authorization: Bearer ...".
+  std::string token;  // Empty, with an empty address over TCP: in $HLOD_TOKEN_FILE, or $HLOD_TOKEN.
   absl::Duration timeout = absl::Seconds(10);  // The time limit of Connect, a daemon's start included.
   std::vector<std::string> daemon_flags;  // Flags for a private daemon; ignored when a running one is found.
   bool private_daemon = true;             // True when an empty address may start a private daemon.
