@@ -8,12 +8,12 @@ std::unique_ptr<hlo::Module> NarrowAndClean(const hlo::Module& module) {
   return RemoveDead(*NarrowSlices(module));
 }
 
-void Expect(const std::string& before, const std::string& after) {
+void ExpectNarrowed(const std::string& before, const std::string& after) {
   ExpectBody(&NarrowAndClean, before, after);
 }
 
 TEST(NarrowSlices, AChainIsComputedOnItsSlice) {
-  Expect(
+  ExpectNarrowed(
       "x = f32[9] parameter(0)\n a = f32[9] exponential(x)\n b = f32[9] negate(a)\n"
       " ROOT r = f32[3] slice(b), slice={[1:7:2]}",
       "x = f32[9] parameter(0)\n s = f32[3] slice(x), slice={[1:7:2]}\n a = f32[3] exponential(s)\n"
@@ -21,7 +21,7 @@ TEST(NarrowSlices, AChainIsComputedOnItsSlice) {
 }
 
 TEST(NarrowSlices, EqualSlicesOfAnOperandAreOne) {
-  Expect(
+  ExpectNarrowed(
       "x = f32[9] parameter(0)\n a = f32[9] exponential(x)\n b = f32[9] multiply(a, x)\n"
       " p = f32[4] slice(b), slice={[0:4]}\n q = f32[4] slice(a), slice={[0:4]}\n ROOT r = f32[4] add(p, q)",
       "x = f32[9] parameter(0)\n s = f32[4] slice(x), slice={[0:4]}\n a = f32[4] exponential(s)\n"
@@ -29,7 +29,7 @@ TEST(NarrowSlices, EqualSlicesOfAnOperandAreOne) {
 }
 
 TEST(NarrowSlices, ScalarsStayWholeAndTypesChange) {
-  Expect(
+  ExpectNarrowed(
       "x = s32[2,8] parameter(0)\n lo = s32[] parameter(1)\n hi = s32[] parameter(2)\n"
       " a = s32[2,8] clamp(lo, x, hi)\n b = f32[2,8] convert(a)\n ROOT r = f32[1,8] slice(b), slice={[1:2], [0:8]}",
       "x = s32[2,8] parameter(0)\n lo = s32[] parameter(1)\n hi = s32[] parameter(2)\n"
@@ -37,7 +37,7 @@ TEST(NarrowSlices, ScalarsStayWholeAndTypesChange) {
 }
 
 TEST(NarrowSlices, ABroadcastIsSlicedAlongTheDimensionsOfItsOperand) {
-  Expect(
+  ExpectNarrowed(
       "x = f32[6,8] parameter(0)\n v = f32[6] parameter(1)\n w = f32[8] parameter(2)\n"
       " a = f32[6,8] broadcast(v), dimensions={0}\n b = f32[6,8] broadcast(w), dimensions={1}\n"
       " c = f32[6,8] multiply(x, a)\n d = f32[6,8] add(c, b)\n"
@@ -55,7 +55,7 @@ TEST(NarrowSlices, WhatIsUsedInSeveralWaysStaysWhole) {
         "x = f32[8] parameter(0)\n a = f32[8] exponential(x)\n p = f32[4] slice(a), slice={[0:4]}\n"
         " ROOT r = (f32[8], f32[4]) tuple(a, p)",
         "x = f32[8] parameter(0)\n ROOT p = f32[4] slice(x), slice={[0:4]}"}) {
-    Expect(body, body);
+    ExpectNarrowed(body, body);
   }
 }
 
