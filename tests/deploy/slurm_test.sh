@@ -8,13 +8,13 @@ repository=$1 bin=$2 packages=$3/slurm
 if [[ ${4:-} != inside ]]; then
   ((EUID == 0)) || { echo "Only root can make namespaces." >&2; exit 77; }
   unshare -m -n -p -u -f true 2>/dev/null || { echo "This machine does not let root make namespaces." >&2; exit 77; }
-  if [[ ! -x $packages/root/usr/sbin/slurmd ]]; then
+  if [[ ! -x $packages/unpacked/usr/sbin/slurmd ]]; then
     mkdir -p "$packages/debs"
     (cd "$packages/debs" && apt-get download -qq slurmctld slurmd slurm-client slurm-wlm-basic-plugins libhwloc15 libmunge2 2>/dev/null) ||
       { echo "Slurm's packages cannot be downloaded." >&2; exit 77; }
-    for package in "$packages"/debs/*.deb; do dpkg -x "$package" "$packages/root"; done
+    for package in "$packages"/debs/*.deb; do dpkg -x "$package" "$packages/unpacked"; done
     # What update-alternatives does when the packages are installed.
-    for program in "$packages"/root/usr/{sbin,bin}/*-wlm; do ln -sf "$(basename "$program")" "${program%-wlm}"; done
+    for program in "$packages"/unpacked/usr/{sbin,bin}/*-wlm; do ln -sf "$(basename "$program")" "${program%-wlm}"; done
   fi
   # A process namespace of its own: nothing outlives the test.
   exec unshare -m -n -p -u -f --mount-proc --kill-child bash "$0" "$1" "$2" "$3" inside
@@ -46,10 +46,10 @@ mount --bind "$work/hosts" /etc/hosts
 : >"$work/resolv.conf"  # No name server: it could not be reached.
 mount --bind "$work/resolv.conf" /etc/resolv.conf
 # Slurm starts its own helper programs from /usr/sbin.
-mount -t overlay overlay -o "lowerdir=$packages/root/usr/sbin:/usr/sbin" /usr/sbin
-plugins=$packages/root/usr/lib/x86_64-linux-gnu/slurm-wlm
-export PATH=$bin:$packages/root/usr/bin:$PATH SLURM_CONF=$work/slurm.conf
-export LD_LIBRARY_PATH=$plugins:$packages/root/usr/lib/x86_64-linux-gnu
+mount -t overlay overlay -o "lowerdir=$packages/unpacked/usr/sbin:/usr/sbin" /usr/sbin
+plugins=$packages/unpacked/usr/lib/x86_64-linux-gnu/slurm-wlm
+export PATH=$bin:$packages/unpacked/usr/bin:$PATH SLURM_CONF=$work/slurm.conf
+export LD_LIBRARY_PATH=$plugins:$packages/unpacked/usr/lib/x86_64-linux-gnu
 mkdir "$work/state"
 cat >"$SLURM_CONF" <<CONF
 ClusterName=test

@@ -1,4 +1,4 @@
-// Looks for a running daemon, and starts a private one.
+// Looks for a running daemon and the credentials for it, and starts a private one.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -25,6 +25,7 @@
 #include "client/runtime/connection/connector.h"
 #include "client/runtime/session/command_log_writer.h"
 #include "common/base/errors/status.h"
+#include "common/base/system/file.h"
 #include "common/rpc/shared_memory.h"
 
 extern char** environ;
@@ -116,6 +117,19 @@ class PrivateConnector : public Connector {
   const std::vector<std::string> flags_;
 };
 
+// Reads the file that a variable names by `read` into `text`; leaves `text` when the variable is not set.
+absl::Status ReadFileOf(const char* variable, absl::StatusOr<std::string> (*read)(const std::string&),
+                        std::string& text) {
+  const std::string path = Environment(variable);
+  if (path.empty()) return absl::OkStatus();
+  absl::StatusOr<std::string> bytes = read(path);
+  if (!bytes.ok())
+    return MakeError(ErrorKind::kArgument,
+                     absl::StrFormat("$%s: %s", variable, FromAbsl(bytes.status().message())));
+  text = *std::move(bytes);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::string CommandLogPath() { return Environment("HLOD_COMMAND_LOG"); }
@@ -160,6 +174,23 @@ absl::StatusOr<rpc::RingUse> RingUseOfEnvironment() {
   if (use.ok()) return use;
   return MakeError(ErrorKind::kArgument,
                    absl::StrFormat("$HLOD_RING: %s.", FromAbsl(use.status().message())));
+}
+
+absl::StatusOr<ConnectOptions> WithCredentialsOfEnvironment(const ConnectOptions& options) {
+  ConnectOptions with = options;
+  if (!options.address.empty()) return with;
+  if (with.token.empty()) {
+    with.token = Environment("HLOD_TOKEN");
+    RETURN_IF_ERROR(ReadFileOf("HLOD_TOKEN_FILE", &ReadSecretFile, with.token));
+  }
+  TlsOptions& tls = with.tls;
+  if (!tls.enabled && tls.root_certificates.empty() && tls.certificate.empty()) {
+    RETURN_IF_ERROR(ReadFileOf("HLOD_TLS_CA", &ReadFile, tls.root_certificates));
+    RETURN_IF_ERROR(ReadFileOf("HLOD_TLS_CERT", &ReadFile, tls.certificate));
+    RETURN_IF_ERROR(ReadFileOf("HLOD_TLS_KEY", &ReadFile, tls.key));
+  }
+  RETURN_IF_ERROR(CheckCredentials(with));
+  return with;
 }
 
 absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& options) {
