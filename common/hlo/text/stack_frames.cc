@@ -57,7 +57,7 @@ absl::StatusOr<bool> TryStackFrames(Lexer& lexer, xla::StackFrameIndexProto& ind
   const size_t start = lexer.position();
   for (const std::string_view section : {"FileNames", "FunctionNames", "FileLocations", "StackFrames"}) {
     if (!lexer.TryWord(section)) continue;
-    if (!(lexer.Peek() >= '0' && lexer.Peek() <= '9')) break;  // A computation with that name.
+    if (lexer.Peek() == '{' || lexer.Peek() == '(') break;  // A computation with that name.
     if (section == "FileNames") RETURN_IF_ERROR(ReadNames(lexer, *index.mutable_file_names()));
     if (section == "FunctionNames") RETURN_IF_ERROR(ReadNames(lexer, *index.mutable_function_names()));
     if (section == "FileLocations")

@@ -128,6 +128,22 @@ TEST(TextForm, CommentsAreSkippedAndStackFramesKept) {
   EXPECT_EQ(ToProto(*again).stack_frame_index().SerializeAsString(), table.SerializeAsString());
 }
 
+TEST(TextForm, TablesOfStackFramesMayBeEmpty) {
+  const auto module = Parse(
+      "HloModule m\nFileNames\n1 \"a.py\"\nFunctionNames\nFileLocations\nStackFrames\n\n"
+      "StackFrames { ROOT x = s32[] parameter(0) }\n"
+      "ENTRY FileNames (x: s32[]) -> s32[] { x = s32[] parameter(0) ROOT y = s32[] call(x), "
+      "to_apply=StackFrames }");
+  ASSERT_NE(module, nullptr);
+  EXPECT_EQ(module->computation_count(), 2);
+  const auto again = Parse(ToText(*module));
+  ASSERT_NE(again, nullptr);
+  const xla::StackFrameIndexProto table = ToProto(*again).stack_frame_index();
+  ASSERT_EQ(table.file_names_size(), 1);
+  EXPECT_EQ(table.file_names(0), "a.py");
+  EXPECT_EQ(table.function_names_size() + table.file_locations_size() + table.stack_frames_size(), 0);
+}
+
 TEST(TextForm, WhatIsNotKnownComesWithTheNearest) {
   const auto said = [](const std::string& instruction) {
     return std::string(
