@@ -158,12 +158,7 @@ Values Rng(Conversion& c) {
   return {c.b.Add(kRng, c.Slice(0, 2), attributes, {}, &stated)};
 }
 
-Values RngBitGenerator(Conversion& c) {
-  static constexpr std::string_view kWords[] = {"DEFAULT", "THREE_FRY", "PHILOX"};
-  hlo::RngBitGeneratorAttributes attributes;
-  attributes.algorithm = static_cast<hlo::RandomAlgorithm>(c.Choice("rng_algorithm", kWords, 0));
-  return Instruction(c, kRngBitGenerator, c.operands, attributes);
-}
+Values RngBitGenerator(Conversion& c) { return RandomBits(c, c.StatedTogether()); }
 
 constexpr Rule kControlRules[] = {
     {"func.call", Call, -1, -1},
@@ -185,5 +180,13 @@ constexpr Rule kControlRules[] = {
 }  // namespace
 
 absl::Span<const Rule> ControlRules() { return kControlRules; }
+
+Values RandomBits(Conversion& c, const Type& stated) {
+  static constexpr std::string_view kWords[] = {"DEFAULT", "THREE_FRY", "PHILOX"};
+  hlo::RngBitGeneratorAttributes attributes;
+  attributes.algorithm = static_cast<hlo::RandomAlgorithm>(c.Choice("rng_algorithm", kWords, 0));
+  if (!c.status().ok()) return {};
+  return c.Results(c.b.Add(kRngBitGenerator, c.Slice(0, 1), attributes, {}, &stated));
+}
 
 }  // namespace hlod::stablehlo

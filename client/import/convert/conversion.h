@@ -148,6 +148,9 @@ hlo::Window MakeWindow(Conversion& c, const Dims& sizes, const Dims& strides, co
 // Adds the padding, the attributes other than the window, and the result of a convolution.
 Values Convolve(Conversion& c, const Pairs& padding);
 Values Gathered(Conversion& c, Dims slice_sizes);
+// Adds the random bit generator of the first operand's state, by the algorithm that rng_algorithm names.
+// `stated` is the tuple of the types of the new state and of the bits.
+Values RandomBits(Conversion& c, const Type& stated);
 // Returns the operands, converted to the element types of the arguments of region `region`: StableHLO may sum
 // f16 in f32, HLO has one type for both. The first `inputs` operands belong to the region's first arguments,
 // the `others` after them to none, the rest to the next arguments.

@@ -36,6 +36,38 @@ std::vector<ComputationId> CalledComputations(Conversion& c) {
   return called;
 }
 
+// The operands that a target gets, and the types of its results.
+struct Sized {
+  std::vector<Op> operands;
+  std::vector<Type> results;
+};
+
+// Returns both, without the operands that state the sizes of results, which are not passed to the target.
+// Fails when these sizes are not known.
+Sized TakeSizes(Conversion& c) {
+  Sized sized{.operands = c.operands, .results = {}};
+  for (size_t i = 0; i < c.op.results.size(); ++i) sized.results.push_back(c.stated(i));
+  if (!c.Has("indices_of_shape_operands")) return sized;
+  const Dims indices = c.Integers("indices_of_shape_operands");
+  for (size_t i = 0; i < indices.size() && i < sized.results.size(); ++i) {
+    const bool exists = indices[i] >= 0 && indices[i] < static_cast<int64_t>(c.operands.size());
+    const Integers* known = exists ? c.scope.Known(c.operand(static_cast<size_t>(indices[i]))) : nullptr;
+    if (known == nullptr) {
+      c.Fail(Unimplemented(
+          "The size of its result %d depends on values that are known only when the program runs.", i));
+      return sized;
+    }
+    sized.results[i].dims.assign(known->begin(), known->end());
+    sized.results[i].dynamic.clear();
+  }
+  sized.operands.clear();
+  for (size_t i = 0; i < c.operands.size(); ++i) {
+    if (std::ranges::find(indices, static_cast<int64_t>(i)) == indices.end())
+      sized.operands.push_back(c.operand(i));
+  }
+  return sized;
+}
+
 constexpr int32_t kTypedFfi = 4;
 
 Values AsItStands(Conversion& c) {
@@ -51,34 +83,12 @@ Values AsItStands(Conversion& c) {
   if (c.Has("mhlo.backend_config")) attributes.api_version = kTypedFfi;
   const std::vector<ComputationId> called = CalledComputations(c);
 
-  // The operands that state the sizes of results are not passed to the target.
+  const Sized sized = TakeSizes(c);
   Type stated = c.StatedTogether();
-  std::vector<Op> operands = c.operands;
-  if (c.Has("indices_of_shape_operands")) {
-    const Dims indices = c.Integers("indices_of_shape_operands");
-    std::vector<Type*> results;
-    for (size_t i = 0; i < c.op.results.size(); ++i) {
-      results.push_back(c.op.results.size() == 1 ? &stated : &stated.tuple[i]);
-    }
-    for (size_t i = 0; i < indices.size() && i < results.size(); ++i) {
-      const bool exists = indices[i] >= 0 && indices[i] < static_cast<int64_t>(c.operands.size());
-      const Integers* known = exists ? c.scope.Known(c.operand(static_cast<size_t>(indices[i]))) : nullptr;
-      if (known == nullptr) {
-        c.Fail(Unimplemented(
-            "The size of its result %d depends on values that are known only when the program runs.", i));
-        return {};
-      }
-      results[i]->dims.assign(known->begin(), known->end());
-      results[i]->dynamic.clear();
-    }
-    operands.clear();
-    for (size_t i = 0; i < c.operands.size(); ++i) {
-      if (std::ranges::find(indices, static_cast<int64_t>(i)) == indices.end())
-        operands.push_back(c.operand(i));
-    }
-  }
+  if (sized.results.size() == 1) stated = sized.results.front();
+  for (size_t i = 0; i < stated.tuple.size(); ++i) stated.tuple[i] = sized.results[i];
   if (!c.status().ok()) return {};
-  return c.Results(c.b.Add(kCustomCall, operands, attributes, called, &stated));
+  return c.Results(c.b.Add(kCustomCall, sized.operands, attributes, called, &stated));
 }
 
 // Checks JAX's assertion about sizes while converting. An assertion that holds is removed.
@@ -101,8 +111,18 @@ Values ShapeAssertion(Conversion& c) {
   return {};
 }
 
-// An exact result is a valid approximate one: sorts the operands with the comparator and keeps the first k.
-Values ApproxTopK(Conversion& c) {
+// Returns k of a top_k, the number that `operand` has; fails when it is not known.
+std::optional<int64_t> KnownK(Conversion& c, Op operand) {
+  const Integers* const known = c.scope.Known(operand);
+  if (known != nullptr && known->size() == 1) return known->front();
+  c.Fail(Unimplemented("Its k depends on values that are known only when the program runs."));
+  return std::nullopt;
+}
+
+// An exact result is a valid approximate one: sorts the operands with the comparator and keeps the first k,
+// which is an attribute, or the last operand of stablehlo.dynamic_approx_top_k.
+Values ApproxTopK(Conversion& c, bool is_dynamic) {
+  Sized sized = TakeSizes(c);
   const AttributeMap* config = MapOf(c.Find("mhlo.backend_config"));
   if (config == nullptr) config = MapOf(c.Find("backend_config"));
   const auto number = [&](std::string_view name) -> std::optional<int64_t> {
@@ -111,10 +131,16 @@ Values ApproxTopK(Conversion& c) {
     const auto* const value = std::get_if<int64_t>(&found->second.value);
     return value == nullptr ? std::nullopt : std::optional(*value);
   };
-  const std::optional<int64_t> k = number("top_k"), dimension = number("reduction_dim");
+  const std::optional<int64_t> dimension = number("reduction_dim");
+  std::optional<int64_t> k = number("top_k");
+  if (is_dynamic && !sized.operands.empty()) {
+    k = KnownK(c, sized.operands.back());
+    sized.operands.pop_back();
+  }
+  if (!c.status().ok()) return {};
   const size_t n = c.op.results.size();
-  if (!k.has_value() || !dimension.has_value() || n == 0 || c.operands.size() != 2 * n || *dimension < 0 ||
-      *dimension >= c.shape(0).rank()) {
+  if (!k.has_value() || !dimension.has_value() || n == 0 || sized.operands.size() != 2 * n ||
+      *dimension < 0 || *dimension >= c.shape(0).rank()) {
     return AsItStands(c);
   }
   const std::vector<ComputationId> comparator = CalledComputations(c);
@@ -127,10 +153,10 @@ Values ApproxTopK(Conversion& c) {
   for (size_t i = 0; i < n; ++i) {
     const Op all = n == 1 ? sorted : c.b.GetTupleElement(sorted, static_cast<int64_t>(i));
     const Dims sizes = c.b.shape(all).dims;
-    const Dims& wanted = c.stated(i).dims;
+    const Dims& wanted = sized.results[i].dims;
     if (d >= sizes.size() || d >= wanted.size()) return AsItStands(c);
     Dims limit = sizes;
-    limit[d] = wanted[d];
+    limit[d] = wanted[d] == hlo::kUnboundedSize ? *k : wanted[d];
     if (limit[d] == sizes[d]) {
       values.push_back(all);
     } else {
@@ -177,10 +203,35 @@ Values DynamicReduceWindow(Conversion& c) {
   return Instruction(c, kReduceWindow, c.Slice(0, arrays), hlo::WindowAttributes{window}, reducer);
 }
 
+// Converts a top_k whose k is an operand.
+Values DynamicTopK(Conversion& c) {
+  if (c.operands.size() != 2 || c.op.results.size() != 2) return AsItStands(c);
+  const std::optional<int64_t> k = KnownK(c, c.operand(1));
+  return Instruction(c, kTopK, c.Slice(0, 1), hlo::TopKAttributes{k.value_or(0), /*largest=*/true});
+}
+
+// Converts a random bit generator that has the sizes of its bits as an operand.
+Values DynamicRngBitGenerator(Conversion& c) {
+  if (c.operands.size() != 2 || c.op.results.size() != 2) return AsItStands(c);
+  const Integers* const known = c.scope.Known(c.operand(1));
+  if (known == nullptr) {
+    c.Fail(
+        Unimplemented("The size of its bits depends on values that are known only when the program runs."));
+    return {};
+  }
+  Type stated = c.StatedTogether();
+  stated.tuple[1].dims.assign(known->begin(), known->end());
+  stated.tuple[1].dynamic.clear();
+  return RandomBits(c, stated);
+}
+
 Values CustomCall(Conversion& c) {
   const std::string target = c.Text("call_target_name");
   if (target == "shape_assertion") return ShapeAssertion(c);
-  if (target == "ApproxTopK") return ApproxTopK(c);
+  if (target == "ApproxTopK") return ApproxTopK(c, /*is_dynamic=*/false);
+  if (target == "stablehlo.dynamic_approx_top_k") return ApproxTopK(c, /*is_dynamic=*/true);
+  if (target == "stablehlo.dynamic_top_k") return DynamicTopK(c);
+  if (target == "stablehlo.dynamic_rng_bit_generator") return DynamicRngBitGenerator(c);
   if (target == "stablehlo.dynamic_reduce_window") return DynamicReduceWindow(c);
   if (target.starts_with("mhlo.")) return Mhlo(c, target);
   return AsItStands(c);

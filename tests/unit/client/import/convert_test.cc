@@ -484,6 +484,100 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
       HasSubstr("Its last operand is not a token"));
 }
 
+// JAX exports lax.top_k with a symbolic k like this. By hand.
+TEST(Convert, TopKTakesKFromAnOperand) {
+  const std::string text = R"(
+func.func @main(%x: tensor<2x?xf32>) -> (tensor<2x?xf32>, tensor<2x?xi32>) {
+  %n = stablehlo.get_dimension_size %x, dim = 1 : (tensor<2x?xf32>) -> tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %k = stablehlo.subtract %n, %one : tensor<i32>
+  %r:2 = stablehlo.custom_call @stablehlo.dynamic_top_k(%x, %k) : (tensor<2x?xf32>, tensor<i32>) -> (tensor<2x?xf32>, tensor<2x?xi32>)
+  return %r#0, %r#1 : tensor<2x?xf32>, tensor<2x?xi32>
+})";
+  const Literal x = Literal::Array<float>({2, 3}, {3, 1, 2, -1, 0, 7});
+  const Literal both = RunText(text, {x}, {{0, {2, 3}}});
+  ASSERT_EQ(both.elements().size(), 2);
+  EXPECT_THAT(Elements<float>(both.elements()[0]), ElementsAre(3, 2, 7, 0));
+  EXPECT_THAT(Elements<int32_t>(both.elements()[1]), ElementsAre(0, 2, 2, 1));
+  const std::string unknown = R"(
+func.func @main(%x: tensor<4xf32>, %k: tensor<i32>) -> (tensor<?xf32>, tensor<?xi32>) {
+  %r:2 = stablehlo.custom_call @stablehlo.dynamic_top_k(%x, %k) : (tensor<4xf32>, tensor<i32>) -> (tensor<?xf32>, tensor<?xi32>)
+  return %r#0, %r#1 : tensor<?xf32>, tensor<?xi32>
+})";
+  EXPECT_THAT(ErrorText(unknown),
+              HasSubstr("Its k depends on values that are known only when the program runs"));
+}
+
+// JAX exports lax.approx_max_k with symbolic sizes like this: k may be an operand, and sizes of results are.
+// By hand.
+TEST(Convert, ApproximateTopKTakesItsNumbersFromOperands) {
+  const std::string text = R"(
+func.func @main(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xi32>) {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %two = stablehlo.constant dense<2> : tensor<i32>
+  %k = stablehlo.divide %n, %two : tensor<i32>
+  %size = stablehlo.reshape %k : (tensor<i32>) -> tensor<1xi32>
+  %all = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %i = stablehlo.dynamic_iota %all, dim = 0 : (tensor<1xi32>) -> tensor<?xi32>
+  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %none = stablehlo.constant dense<-1> : tensor<i32>
+  CALL
+  return %r#0, %r#1 : tensor<?xf32>, tensor<?xi32>
+}
+func.func private @greater(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>) -> tensor<i1> {
+  %r = stablehlo.compare GT, %a, %b, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  return %r : tensor<i1>
+})";
+  const std::string config =
+      "aggregate_to_topk = true, recall_target = 0.95 : f32, reduction_dim = 0 : i64, "
+      "reduction_input_size_override = -1 : i64";
+  for (
+      const std::string& call :
+      {"%r:2 = stablehlo.custom_call @stablehlo.dynamic_approx_top_k(%x, %i, %low, %none, %k, %size, %size) "
+       "{called_computations = [@greater], indices_of_shape_operands = dense<[5, 6]> : tensor<2xi64>, "
+       "mhlo.backend_config = {" +
+           config +
+           "}} : (tensor<?xf32>, tensor<?xi32>, tensor<f32>, tensor<i32>, "
+           "tensor<i32>, tensor<1xi32>, tensor<1xi32>) -> (tensor<?xf32>, tensor<?xi32>)",
+       "%r:2 = stablehlo.custom_call @stablehlo.dynamic_approx_top_k(%x, %i, %low, %none, %k) "
+       "{called_computations = [@greater], mhlo.backend_config = {" +
+           config +
+           "}} : (tensor<?xf32>, "
+           "tensor<?xi32>, tensor<f32>, tensor<i32>, tensor<i32>) -> (tensor<?xf32>, tensor<?xi32>)",
+       "%r:2 = stablehlo.custom_call @ApproxTopK(%x, %i, %low, %none, %size, %size) {called_computations = "
+       "[@greater], indices_of_shape_operands = dense<[4, 5]> : tensor<2xi64>, mhlo.backend_config = {top_k = 2 : "
+       "i64, " +
+           config +
+           "}} : (tensor<?xf32>, tensor<?xi32>, tensor<f32>, tensor<i32>, tensor<1xi32>, "
+           "tensor<1xi32>) -> (tensor<?xf32>, tensor<?xi32>)"}) {
+    std::string program = text;
+    program.replace(program.find("CALL"), 4, call);
+    const Literal both = RunText(program, {Literal::Vector<float>({1, 4, 3, 2})}, {{0, {4}}});
+    ASSERT_EQ(both.elements().size(), 2) << call;
+    EXPECT_THAT(Elements<float>(both.elements()[0]), ElementsAre(4, 3));
+    EXPECT_THAT(Elements<int32_t>(both.elements()[1]), ElementsAre(1, 2));
+  }
+}
+
+// The bits are those of lax.rng_bit_generator in JAX 0.10.2.
+TEST(Convert, RandomBitsTakeTheirSizesFromAnOperand) {
+  const std::string text = R"(
+func.func @main(%key: tensor<2xui64>, %x: tensor<?xf32>) -> (tensor<2xui64>, tensor<?x2xui32>) {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %rows = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %two = stablehlo.constant dense<2> : tensor<1xi32>
+  %sizes = stablehlo.concatenate %rows, %two, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %r:2 = stablehlo.custom_call @stablehlo.dynamic_rng_bit_generator(%key, %sizes) {rng_algorithm = #stablehlo<rng_algorithm THREE_FRY>} : (tensor<2xui64>, tensor<2xi32>) -> (tensor<2xui64>, tensor<?x2xui32>)
+  return %r#0, %r#1 : tensor<2xui64>, tensor<?x2xui32>
+})";
+  const Literal both =
+      RunText(text, {Literal::Vector<uint64_t>({1, 2}), Literal::Vector<float>({0, 0, 0})}, {{1, {3}}});
+  ASSERT_EQ(both.elements().size(), 2);
+  EXPECT_THAT(Elements<uint64_t>(both.elements()[0]), ElementsAre(1, 5));
+  EXPECT_THAT(Elements<uint32_t>(both.elements()[1]),
+              ElementsAre(43444564, 2150618427, 3979645651, 3745730563, 1672743891, 4240503393));
+}
+
 TEST(Convert, SizesThatDependOnValuesAreRefused) {
   const std::string text = R"(
 func.func @main(%x: tensor<4xf32>, %s: tensor<1xi32>) -> tensor<?xf32> {
