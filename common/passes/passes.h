@@ -85,7 +85,7 @@ inline constexpr int64_t kFoldedBytesTotal = 16 << 20;
 std::unique_ptr<hlo::Module> MergeEqual(const hlo::Module& module, PassWatch* watch = nullptr);
 
 // Computes only the elements of elementwise results that are used, where all users of a result take the same
-// slice of it. HasWideSlices() returns false when that changes nothing.
+// slice of it. HasWideSlices() returns true when that may change something.
 bool HasWideSlices(const hlo::Module& module);
 std::unique_ptr<hlo::Module> NarrowSlices(const hlo::Module& module, PassWatch* watch = nullptr);
 

@@ -119,7 +119,7 @@ void Participant::TakeBack(Launch& launch, int64_t now_us) {
   launch.wounded = false;
   launch.idle_us = now_us;
   Free(launch);
-  work_.Release(launch.prepare.launch(), Aborted("An earlier launch is first."));
+  work_.Release(launch.prepare.launch(), Aborted("Other launches are first."));
 }
 
 void Participant::OnPrepared(const v1::LaunchId& id, uint64_t attempt, const absl::Status& status,

@@ -7,21 +7,26 @@ set -euo pipefail
 repository=$1 bin=$2 packages=$3/slurm
 if [[ ${4:-} != inside ]]; then
   ((EUID == 0)) || { echo "Only root can make namespaces." >&2; exit 77; }
+  for tool in ip sysctl nsenter; do
+    command -v "$tool" >/dev/null || { echo "There is no $tool." >&2; exit 77; }
+  done
   unshare -m -n -p -u -f true 2>/dev/null || { echo "This machine does not let root make namespaces." >&2; exit 77; }
-  if [[ ! -x $packages/unpacked/usr/sbin/slurmd ]]; then
+  if [[ ! -d $packages/unpacked ]]; then
+    rm -rf "$packages"
     mkdir -p "$packages/debs"
     (cd "$packages/debs" && apt-get download -qq slurmctld slurmd slurm-client slurm-wlm-basic-plugins libhwloc15 libmunge2 2>/dev/null) ||
       { echo "Slurm's packages cannot be downloaded." >&2; exit 77; }
-    for package in "$packages"/debs/*.deb; do dpkg -x "$package" "$packages/unpacked"; done
-    # What update-alternatives does when the packages are installed.
-    for program in "$packages"/unpacked/usr/{sbin,bin}/*-wlm; do ln -sf "$(basename "$program")" "${program%-wlm}"; done
+    for package in "$packages"/debs/*.deb; do dpkg -x "$package" "$packages/new"; done
+    # Links as update-alternatives makes them when the packages are installed.
+    for program in "$packages"/new/usr/{sbin,bin}/*-wlm; do ln -sf "$(basename "$program")" "${program%-wlm}"; done
+    mv "$packages/new" "$packages/unpacked"
   fi
   # A process namespace of its own: nothing outlives the test.
   exec unshare -m -n -p -u -f --mount-proc --kill-child bash "$0" "$1" "$2" "$3" inside
 fi
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'rm -rf "$work" || true' EXIT
 hostname controller
 mount -t tmpfs none /run   # The names of the network namespaces are kept there.
 ip link set lo up
@@ -46,11 +51,13 @@ mount --bind "$work/hosts" /etc/hosts
 : >"$work/resolv.conf"  # No name server: it could not be reached.
 mount --bind "$work/resolv.conf" /etc/resolv.conf
 # Slurm starts its own helper programs from /usr/sbin.
-mount -t overlay overlay -o "lowerdir=$packages/unpacked/usr/sbin:/usr/sbin" /usr/sbin
-plugins=$packages/unpacked/usr/lib/x86_64-linux-gnu/slurm-wlm
+mount -t overlay overlay -o "lowerdir=$packages/unpacked/usr/sbin:/usr/sbin" /usr/sbin || exit 77
+libraries=$packages/unpacked/usr/lib/$(gcc -print-multiarch)
+plugins=$libraries/slurm-wlm
 export PATH=$bin:$packages/unpacked/usr/bin:$PATH SLURM_CONF=$work/slurm.conf
-export LD_LIBRARY_PATH=$plugins:$packages/unpacked/usr/lib/x86_64-linux-gnu
-mkdir "$work/state"
+export LD_LIBRARY_PATH=$plugins:$libraries
+mkdir "$work/state" "$work/sockets"
+export TMPDIR=$work/sockets
 cat >"$SLURM_CONF" <<CONF
 ClusterName=test
 SlurmctldHost=controller
@@ -100,6 +107,6 @@ sbatch -W -N 3 -o "$work/sum.log" "$repository/deploy/slurm/hlod.sbatch" hloctl 
 code=0
 sbatch -W -N 2 -o "$work/code.log" "$repository/deploy/slurm/hlod.sbatch" bash -c 'exit 7' >/dev/null || code=$?
 ((code == 7)) || fail "The job of a program with exit code 7 ends with $code."
-[[ -z $(find "$work" -maxdepth 1 -name 'hlod-*') ]] || fail "A job left its folder."
+[[ -z $(find "$work" -maxdepth 2 -name 'hlod-*') ]] || fail "A job left $(find "$work" -maxdepth 2 -name 'hlod-*')."
 ! pgrep -x hlod >/dev/null || fail "A job left a daemon."
 echo "Slurm $(slurmd -V) ran a cluster of three daemons."

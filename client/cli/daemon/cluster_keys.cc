@@ -11,8 +11,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -38,6 +40,8 @@ using Key = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;
 using Certificate = std::unique_ptr<X509, Free<X509_free>>;
 using Extension = std::unique_ptr<X509_EXTENSION, Free<X509_EXTENSION_free>>;
 
+constexpr long kDay = 24 * 60 * 60;
+
 struct Identity {
   Key key;
   Certificate certificate;
@@ -52,7 +56,7 @@ absl::Status OpenSslError(std::string_view what) {
 
 // Names become parts of file names, of URIs and of OpenSSL's lists.
 absl::Status CheckName(std::string_view what, const std::string& name) {
-  constexpr size_t kLongest = 64;  // X.509's limit of a common name.
+  constexpr size_t kLongest = 56;  // The authority is called "hlod NAME", in at most 64 letters (X.509).
   bool plain = !name.empty() && name.size() <= kLongest && name.front() != '.' && name.front() != '-';
   for (const char c : name)
     plain &= absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
@@ -67,8 +71,10 @@ bool IsAddress(const std::string& name) {
   return inet_pton(AF_INET, name.c_str(), &address) == 1;
 }
 
-absl::Status AddExtension(X509* certificate, int nid, const std::string& value) {
-  const Extension extension(X509V3_EXT_conf_nid(nullptr, nullptr, nid, value.c_str()));
+absl::Status AddExtension(X509* certificate, X509* issuer, int nid, const std::string& value) {
+  X509V3_CTX context;
+  X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
+  const Extension extension(X509V3_EXT_conf_nid(nullptr, &context, nid, value.c_str()));
   if (extension == nullptr || X509_add_ext(certificate, extension.get(), -1) != 1)
     return OpenSslError("Adding an extension");
   return absl::OkStatus();
@@ -76,7 +82,7 @@ absl::Status AddExtension(X509* certificate, int nid, const std::string& value) 
 
 // Returns a key and a certificate that is not signed yet, valid from five minutes ago, as clocks differ.
 absl::StatusOr<Identity> MakeIdentity(const std::string& name, int days) {
-  constexpr long kDay = 24 * 60 * 60, kClocksDiffer = -300;
+  constexpr long kClocksDiffer = -300;
   Identity made{Key(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256")), Certificate(X509_new())};
   uint64_t serial = 0;
   X509* const certificate = made.certificate.get();
@@ -104,8 +110,9 @@ absl::Status SignBy(const Identity& authority, Identity& identity) {
 absl::StatusOr<Identity> MakeAuthority(const std::string& cluster, int days) {
   ASSIGN_OR_RETURN(Identity authority, MakeIdentity("hlod " + cluster, days));
   X509* const certificate = authority.certificate.get();
-  RETURN_IF_ERROR(AddExtension(certificate, NID_basic_constraints, "critical,CA:TRUE"));
-  RETURN_IF_ERROR(AddExtension(certificate, NID_key_usage, "critical,keyCertSign,cRLSign"));
+  RETURN_IF_ERROR(AddExtension(certificate, certificate, NID_basic_constraints, "critical,CA:TRUE"));
+  RETURN_IF_ERROR(AddExtension(certificate, certificate, NID_key_usage, "critical,keyCertSign,cRLSign"));
+  RETURN_IF_ERROR(AddExtension(certificate, certificate, NID_subject_key_identifier, "hash"));
   RETURN_IF_ERROR(SignBy(authority, authority));
   return authority;
 }
@@ -115,11 +122,15 @@ absl::StatusOr<Identity> MakeMember(const Identity& authority, const std::string
                                     const std::string& uri, int days) {
   ASSIGN_OR_RETURN(Identity member, MakeIdentity(name, days));
   X509* const certificate = member.certificate.get();
-  RETURN_IF_ERROR(AddExtension(certificate, NID_ext_key_usage, "serverAuth,clientAuth"));
+  X509* const issuer = authority.certificate.get();
+  RETURN_IF_ERROR(AddExtension(certificate, issuer, NID_subject_key_identifier, "hash"));
+  RETURN_IF_ERROR(AddExtension(certificate, issuer, NID_authority_key_identifier, "keyid"));
+  RETURN_IF_ERROR(AddExtension(certificate, issuer, NID_ext_key_usage,
+                               uri.empty() ? "clientAuth" : "serverAuth,clientAuth"));
   if (!uri.empty()) {
     const std::string hosts =
         absl::StrCat(IsAddress(name) ? "IP:" : "DNS:", name, ",DNS:localhost,IP:127.0.0.1,URI:", uri);
-    RETURN_IF_ERROR(AddExtension(certificate, NID_subject_alt_name, hosts));
+    RETURN_IF_ERROR(AddExtension(certificate, issuer, NID_subject_alt_name, hosts));
   }
   RETURN_IF_ERROR(SignBy(authority, member));
   return member;
@@ -131,21 +142,31 @@ std::string Contents(BIO* bio) {
   return std::string(data, static_cast<size_t>(size));
 }
 
+// Makes a file, which must not exist.
+absl::Status MakeFile(const std::string& path, int mode, const std::string& text) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  if (fd < 0) return InvalidArgument("%s cannot be made: %s.", path, std::strerror(errno));
+  close(fd);
+  return WriteFile(path, text);
+}
+
 // Writes NAME.pem, and NAME.key that its owner alone may read. Files that exist are not touched.
 absl::Status Save(const std::filesystem::path& folder, const std::string& name, const Identity& identity) {
   const Bio certificate(BIO_new(BIO_s_mem())), key(BIO_new(BIO_s_mem()));
   if (PEM_write_bio_X509(certificate.get(), identity.certificate.get()) != 1 ||
       PEM_write_bio_PrivateKey(key.get(), identity.key.get(), nullptr, nullptr, 0, nullptr, nullptr) != 1)
     return OpenSslError("Writing a certificate");
-  const std::string key_path = folder / (name + ".key");
-  const int fd = open(key_path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0) return InvalidArgument("%s cannot be made: %s.", key_path, std::strerror(errno));
-  close(fd);
-  RETURN_IF_ERROR(WriteFile(key_path, Contents(key.get())));
-  return WriteFile(folder / (name + ".pem"), Contents(certificate.get()));
+  RETURN_IF_ERROR(MakeFile(folder / (name + ".key"), 0600, Contents(key.get())));
+  return MakeFile(folder / (name + ".pem"), 0644, Contents(certificate.get()));
 }
 
-absl::StatusOr<Identity> LoadAuthority(const std::filesystem::path& folder) {
+bool Exists(const std::filesystem::path& folder, const std::string& name) {
+  return std::filesystem::exists(folder / (name + ".key")) ||
+         std::filesystem::exists(folder / (name + ".pem"));
+}
+
+// Returns the authority in the folder, which must be valid for `days` more.
+absl::StatusOr<Identity> LoadAuthority(const std::filesystem::path& folder, int days) {
   const Bio certificate(BIO_new_file((folder / "ca.pem").c_str(), "r")),
       key(BIO_new_file((folder / "ca.key").c_str(), "r"));
   Identity authority;
@@ -153,16 +174,27 @@ absl::StatusOr<Identity> LoadAuthority(const std::filesystem::path& folder) {
     authority.certificate.reset(PEM_read_bio_X509(certificate.get(), nullptr, nullptr, nullptr));
   if (key != nullptr) authority.key.reset(PEM_read_bio_PrivateKey(key.get(), nullptr, nullptr, nullptr));
   ERR_clear_error();
-  if (authority.certificate != nullptr && authority.key != nullptr) return authority;
-  return InvalidArgument(
-      "%s has one of ca.pem and ca.key that cannot be read: both are needed to sign more certificates.",
-      folder.string());
+  if (authority.certificate == nullptr || authority.key == nullptr ||
+      X509_check_private_key(authority.certificate.get(), authority.key.get()) != 1) {
+    ERR_clear_error();
+    return InvalidArgument(
+        "%s has a ca.pem or ca.key that cannot be read, or they do not belong together: both are needed to "
+        "sign more certificates.",
+        folder.string());
+  }
+  time_t end = time(nullptr) + days * kDay;
+  if (X509_cmp_time(X509_get0_notAfter(authority.certificate.get()), &end) < 0) {
+    return InvalidArgument(
+        "The authority of %s ends before the certificates would, in %d days: give fewer --days.",
+        folder.string(), days);
+  }
+  return authority;
 }
 
 absl::StatusOr<Identity> AuthorityIn(const std::filesystem::path& folder, const KeysOptions& options) {
-  if (std::filesystem::exists(folder / "ca.pem") || std::filesystem::exists(folder / "ca.key"))
-    return LoadAuthority(folder);
-  ASSIGN_OR_RETURN(Identity authority, MakeAuthority(options.cluster, options.days));
+  if (Exists(folder, "ca")) return LoadAuthority(folder, options.days);
+  // It signs certificates of later times, too.
+  ASSIGN_OR_RETURN(Identity authority, MakeAuthority(options.cluster, 10 * options.days));
   RETURN_IF_ERROR(Save(folder, "ca", authority));
   return authority;
 }
@@ -172,11 +204,12 @@ absl::StatusOr<Identity> AuthorityIn(const std::filesystem::path& folder, const 
 absl::Status MakeClusterKeys(const CommonOptions& common, const KeysOptions& options) {
   const std::filesystem::path folder = options.folder;
   RETURN_IF_ERROR(CheckName("The cluster's name", options.cluster));
+  std::set<std::string> taken = {"ca", "client"};
   for (const std::string& name : options.daemons) {
     RETURN_IF_ERROR(CheckName("The daemon's name", name));
-    if (std::filesystem::exists(folder / (name + ".key")) || name == "ca" || name == "client") {
-      return UsageError(absl::StrFormat("The daemon cannot be called \"%s\": %s is, or will be, another's.",
-                                        name, (folder / (name + ".key")).string()));
+    if (!taken.insert(name).second || Exists(folder, name)) {
+      return UsageError(absl::StrFormat("The daemon cannot be called \"%s\": %s.pem or .key is another's.",
+                                        name, (folder / name).string()));
     }
   }
   std::error_code error;
@@ -186,7 +219,7 @@ absl::Status MakeClusterKeys(const CommonOptions& common, const KeysOptions& opt
   std::vector<std::pair<std::string, std::string>> members;  // Names and URIs.
   for (const std::string& name : options.daemons)
     members.emplace_back(name, absl::StrCat("hlod://", options.cluster, "/daemon/", name));
-  if (!std::filesystem::exists(folder / "client.key")) members.emplace_back("client", "");
+  if (!Exists(folder, "client")) members.emplace_back("client", "");
   Json made = Json::array();
   Table table({"certificate", "for"});
   for (const auto& [name, uri] : members) {

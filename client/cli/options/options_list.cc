@@ -116,8 +116,9 @@ Action AddCluster(CLI::App& command, OptionWords) {
   makes_keys->add_option("--cluster", keys->cluster, "Name of the cluster (hlod --cluster)")->required();
   makes_keys->add_option("--out", keys->folder, "Folder; an authority that it has signs the new ones")
       ->required();
-  makes_keys->add_option("--days", keys->days, "Time for which they are valid")
-      ->check(AtLeast(1))
+  makes_keys
+      ->add_option("--days", keys->days, "Days for which they are valid; ten times as many for the authority")
+      ->check(CLI::Range(1, 36500))
       ->capture_default_str();
   command.require_subcommand(0, 1);
   command.fallthrough();

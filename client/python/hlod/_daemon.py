@@ -28,10 +28,8 @@ def library() -> str:
 
 
 def options() -> dict[str, str | int]:
-    """Returns the options of the plugin's client, which state the daemon, from the environment."""
+    """Returns the options of the plugin's client, from the environment. The library itself reads $HLOD_ADDRESS and its credentials."""
     result: dict[str, str | int] = {"name": program_name()}
-    if os.environ.get("HLOD_ADDRESS"):
-        result["address"] = os.environ["HLOD_ADDRESS"]
     if os.environ.get("HLOD_DEVICES"):
         result["devices"] = _devices(os.environ["HLOD_DEVICES"])
     return result

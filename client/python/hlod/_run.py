@@ -31,7 +31,7 @@ def run(
     as many devices: arguments are cut, and results are assembled. If it has fewer, or if jaxlib is missing, one device computes
     all; partition=True makes this an error. With partition=False no program is divided.
 
-    Each run is a process of hloctl. With HLOD_PROFILE=FILE the first one writes its profile to FILE.1, the second to FILE.2.
+    Each run is a process of hloctl. With HLOD_PROFILE=FILE each one writes its profile to FILE.N, with a new N.
     """
     import numpy as np
 

@@ -313,7 +313,7 @@ absl::Status ExplainDropped(const absl::Status& status, const rpc::Endpoint& end
     return status;
   return Unavailable(
       "The daemon at %s dropped the connection without an answer (%s); if it asks for TLS, give the "
-      "certificate to trust (hloctl --tls-ca).",
+      "certificate to trust (hloctl --tls-ca, or $HLOD_TLS_CA beside $HLOD_ADDRESS).",
       rpc::ToString(endpoint), FromAbsl(status.message()).substr(0, status.message().find('\n')));
 }
 

@@ -35,9 +35,10 @@ std::unique_ptr<Connector> MakeConnector(const rpc::Endpoint& endpoint, const Tl
 // Returns INVALID_ARGUMENT, naming the field of ConnectOptions, when gRPC would refuse the token or a TLS
 // text.
 absl::Status CheckCredentials(const ConnectOptions& options);
-// Returns the options and, if their address is empty, the credentials that they lack from the environment:
-// $HLOD_TOKEN_FILE or $HLOD_TOKEN, $HLOD_TLS_CA, $HLOD_TLS_CERT and $HLOD_TLS_KEY (files). They are for TCP.
-absl::StatusOr<ConnectOptions> WithCredentialsOfEnvironment(const ConnectOptions& options);
+// Returns the options and, for a TCP address that they leave to the environment, the credentials that they
+// lack: $HLOD_TOKEN_FILE or $HLOD_TOKEN, $HLOD_TLS_CA, $HLOD_TLS_CERT and $HLOD_TLS_KEY (files).
+absl::StatusOr<ConnectOptions> WithCredentialsOfEnvironment(const ConnectOptions& options,
+                                                            rpc::Endpoint::Kind kind);
 // Returns `status`, the error of the first call on a connection to `endpoint`, with an explanation if TLS may
 // be the reason: a daemon that requires TLS just drops a plain connection.
 absl::Status ExplainDropped(const absl::Status& status, const rpc::Endpoint& endpoint, const TlsOptions& tls);

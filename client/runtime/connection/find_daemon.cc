@@ -176,9 +176,10 @@ absl::StatusOr<rpc::RingUse> RingUseOfEnvironment() {
                    absl::StrFormat("$HLOD_RING: %s.", FromAbsl(use.status().message())));
 }
 
-absl::StatusOr<ConnectOptions> WithCredentialsOfEnvironment(const ConnectOptions& options) {
+absl::StatusOr<ConnectOptions> WithCredentialsOfEnvironment(const ConnectOptions& options,
+                                                            rpc::Endpoint::Kind kind) {
   ConnectOptions with = options;
-  if (!options.address.empty()) return with;
+  if (!options.address.empty() || kind != rpc::Endpoint::Kind::kTcp) return with;
   if (with.token.empty()) {
     with.token = Environment("HLOD_TOKEN");
     RETURN_IF_ERROR(ReadFileOf("HLOD_TOKEN_FILE", &ReadSecretFile, with.token));
@@ -187,7 +188,9 @@ absl::StatusOr<ConnectOptions> WithCredentialsOfEnvironment(const ConnectOptions
   if (!tls.enabled && tls.root_certificates.empty() && tls.certificate.empty()) {
     RETURN_IF_ERROR(ReadFileOf("HLOD_TLS_CA", &ReadFile, tls.root_certificates));
     RETURN_IF_ERROR(ReadFileOf("HLOD_TLS_CERT", &ReadFile, tls.certificate));
-    RETURN_IF_ERROR(ReadFileOf("HLOD_TLS_KEY", &ReadFile, tls.key));
+    RETURN_IF_ERROR(ReadFileOf("HLOD_TLS_KEY", &ReadSecretFile, tls.key));
+    if (tls.certificate.empty() != tls.key.empty())
+      return MakeError(ErrorKind::kArgument, "$HLOD_TLS_CERT and $HLOD_TLS_KEY belong together.");
   }
   RETURN_IF_ERROR(CheckCredentials(with));
   return with;
@@ -200,11 +203,10 @@ absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& opti
       (options.address.empty() && options.private_daemon && Environment("HLOD_ADDRESS") == kPrivate);
   if (!wants_private) {
     const absl::StatusOr<rpc::Endpoint> endpoint = FindAddress(options.address);
-    if (endpoint.ok() && endpoint->kind == rpc::Endpoint::Kind::kTcp) {
-      ASSIGN_OR_RETURN(const ConnectOptions with, WithCredentialsOfEnvironment(options));
+    if (endpoint.ok()) {
+      ASSIGN_OR_RETURN(const ConnectOptions with, WithCredentialsOfEnvironment(options, endpoint->kind));
       return MakeConnector(*endpoint, with.tls, with.token);
     }
-    if (endpoint.ok()) return MakeConnector(*endpoint, options.tls, options.token);
     if (endpoint.status().code() != absl::StatusCode::kUnavailable || !options.private_daemon)
       return endpoint.status();
   }

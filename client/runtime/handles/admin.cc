@@ -21,11 +21,8 @@ runtime::AdminConnection::~AdminConnection() {
 absl::Status runtime::AdminConnection::Open(const ConnectOptions& options) {
   RETURN_IF_ERROR(CheckGrpc());
   RETURN_IF_ERROR(CheckCredentials(options));
-  options_ = options;
   ASSIGN_OR_RETURN(endpoint_, FindAddress(options.address));
-  if (endpoint_.kind == rpc::Endpoint::Kind::kTcp) {
-    ASSIGN_OR_RETURN(options_, WithCredentialsOfEnvironment(options));
-  }
+  ASSIGN_OR_RETURN(options_, WithCredentialsOfEnvironment(options, endpoint_.kind));
   return Replace(nullptr, absl::Now() + options.timeout);
 }
 

@@ -94,7 +94,8 @@ absl::StatusOr<Client> Open(const ConnectOptions& options, const std::optional<A
   } else if (!hidden) {
     session_options.reach =
         [options](const std::string& address) -> absl::StatusOr<std::unique_ptr<runtime::Connector>> {
-      ASSIGN_OR_RETURN(ConnectOptions there, runtime::WithCredentialsOfEnvironment(options));
+      ASSIGN_OR_RETURN(ConnectOptions there,
+                       runtime::WithCredentialsOfEnvironment(options, rpc::Endpoint::Kind::kTcp));
       there.address = address;
       return runtime::FindDaemon(there);
     };

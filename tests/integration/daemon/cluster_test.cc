@@ -414,8 +414,18 @@ TEST_F(ClusterWithCertificates, KeysOfHloctlServeDaemonsAndAClientOfTheEnvironme
   EXPECT_EQ(make("n2 n1 --cluster ci").code, 2);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "keys/n2.pem"));
   EXPECT_EQ(make("n2 --cluster ci").code, 0);
-  EXPECT_EQ(RunShell("openssl verify -CAfile " + Path("keys/ca.pem") + " " + Path("keys/n2.pem")).code, 0);
+  EXPECT_EQ(
+      RunShell("openssl verify -x509_strict -CAfile " + Path("keys/ca.pem") + " " + Path("keys/n2.pem")).code,
+      0);
   EXPECT_EQ(make("a,b --cluster ci").code, 2);
+  EXPECT_EQ(make("n3 n3 --cluster ci").code, 2);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "keys/n3.pem"));
+  std::filesystem::remove(folder_ / "keys/n1.key");
+  EXPECT_EQ(make("n1 --cluster ci").code, 2);
+  EXPECT_EQ(make("n3 --cluster ci --days 9000").code, 1) << "The authority ends before.";
+  std::filesystem::copy_file(folder_ / "other.key", folder_ / "keys/ca.key",
+                             std::filesystem::copy_options::overwrite_existing);
+  EXPECT_EQ(make("n3 --cluster ci").code, 1) << "The authority's key is another's.";
 }
 
 }  // namespace

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import textwrap
 import unittest
+import unittest.mock
 
 
 def start(*flags):
@@ -75,6 +76,32 @@ class Cluster(unittest.TestCase):
             "[7. 7. 7. 7.]", "[8. 8. 8. 8.]", "[1. 3. 5. 7.] True", "[1. 3. 5. 7.] 3.0", "[1. 2. 3. 4.] 1",
             "[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]"
         ], errors)
+
+    def test_the_environment_has_the_credentials_for_all_daemons(self):
+        with tempfile.TemporaryDirectory() as keys:
+            subprocess.run([os.environ["HLOD_HLOCTL"], "cluster", "keys", "n0", "n1", "--cluster", "tls", "--out", keys], check=True,
+                           capture_output=True)
+
+            def flags(name):
+                return ["--cluster", "tls", "--tls-cert", f"{keys}/{name}.pem", "--tls-key", f"{keys}/{name}.key", "--tls-client-ca",
+                        f"{keys}/ca.pem"]
+
+            _, self.local, address = self.daemon(*flags("n0"), "--cluster-size", "2")
+            self.daemon(*flags("n1"), "--join", address, "--rank", "1")
+            credentials = {"HLOD_TLS_CA": f"{keys}/ca.pem", "HLOD_TLS_CERT": f"{keys}/client.pem", "HLOD_TLS_KEY": f"{keys}/client.key"}
+            for self.local in (self.local, address):  # Over the socket, and over TCP.
+                with unittest.mock.patch.dict(os.environ, credentials):
+                    output, errors = self.run_program("""
+                        import time
+                        import jax, jax.extend, numpy as np
+
+                        end = time.time() + 60
+                        while jax.device_count() < 2 and time.time() < end:
+                            time.sleep(0.1)
+                            jax.extend.backend.clear_backends()
+                        print([float(jax.device_put(np.float32(i), d)) for i, d in enumerate(jax.devices())])
+                    """)
+                self.assertEqual(output, ["[0.0, 1.0]"], errors)
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@
 
 namespace hlod {
 
-// Credentials for a daemon on another host: PEM texts. Empty: the files $HLOD_TLS_CA, _CERT, _KEY (see
-// token).
+// Credentials for a daemon on another host: PEM texts. With a TCP address from $HLOD_ADDRESS, empty ones are
+// read from the files $HLOD_TLS_CA, $HLOD_TLS_CERT and $HLOD_TLS_KEY.
 struct TlsOptions {
   std::string root_certificates;  // The authorities to trust; empty while `enabled`: the system's.
   std::string certificate, key;   // The client's own certificate and key, for a daemon that asks for them.
@@ -36,7 +36,7 @@ struct ConnectOptions {
   std::string address;
   std::string name;  // The name in the daemon's listings; empty: the program's name and pid.
   TlsOptions tls;
-  std::string token;  // Empty, with an empty address over TCP: in $HLOD_TOKEN_FILE, or $HLOD_TOKEN.
+  std::string token;  // Likewise empty: of the file $HLOD_TOKEN_FILE, or $HLOD_TOKEN.
   absl::Duration timeout = absl::Seconds(10);  // The time limit of Connect, a daemon's start included.
   std::vector<std::string> daemon_flags;  // Flags for a private daemon; ignored when a running one is found.
   bool private_daemon = true;             // True when an empty address may start a private daemon.

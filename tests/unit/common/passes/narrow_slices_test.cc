@@ -1,4 +1,4 @@
-// NarrowSlices: which elementwise results are computed in part, and which stay whole.
+// NarrowSlices computes parts of elementwise results, and leaves others whole.
 #include "tests/unit/common/passes/golden.h"
 
 namespace hlod::passes {
