@@ -36,7 +36,7 @@ struct ConnectOptions {
   std::string address;
   std::string name;  // The name in the daemon's listings; empty: the program's name and pid.
   TlsOptions tls;
-  std::string token;  // Likewise empty: of the file $HLOD_TOKEN_FILE, or $HLOD_TOKEN.
+  std::string token;  // Taken from $HLOD_TOKEN_FILE or $HLOD_TOKEN where TlsOptions are, if empty.
   absl::Duration timeout = absl::Seconds(10);  // The time limit of Connect, a daemon's start included.
   std::vector<std::string> daemon_flags;  // Flags for a private daemon; ignored when a running one is found.
   bool private_daemon = true;             // True when an empty address may start a private daemon.
