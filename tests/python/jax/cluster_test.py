@@ -79,8 +79,8 @@ class Cluster(unittest.TestCase):
 
     def test_the_environment_has_the_credentials_for_all_daemons(self):
         with tempfile.TemporaryDirectory() as keys:
-            subprocess.run([os.environ["HLOD_HLOCTL"], "cluster", "keys", "n0", "n1", "--cluster", "tls", "--out", keys], check=True,
-                           capture_output=True)
+            hloctl = os.path.join(os.path.dirname(os.environ["HLOD_DAEMON"]), "hloctl")
+            subprocess.run([hloctl, "cluster", "keys", "n0", "n1", "--cluster", "tls", "--out", keys], check=True, capture_output=True)
 
             def flags(name):
                 return ["--cluster", "tls", "--tls-cert", f"{keys}/{name}.pem", "--tls-key", f"{keys}/{name}.key", "--tls-client-ca",
