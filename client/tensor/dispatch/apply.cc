@@ -17,8 +17,9 @@
 // 5. Trace. The thread's real trace of that device is taken, the one of what depends on placeholders when an
 //    operand does, the trace of the function that is being traced there, or one that is evaluated at once for
 //    the host (GraphFor). A trace that no tensor refers to any more is cleared first: it will never run.
-// 6. Operands. Each becomes a node: data a parameter, a view the steps that it takes, a number a constant or
-//    a parameter (TraceTables::IsParameter). Nodes are converted to the type that promotion finds.
+// 6. Operands. A type that PyTorch does not accept for the operation is refused (CheckAccepted). Each operand
+//    becomes a node: data a parameter, a view the steps that it takes, a number a constant or a parameter
+//    (TraceTables::IsParameter). Nodes are converted to the type that promotion finds.
 // 7. Record. The lowering appends its instructions. A Refusal, here or before, becomes an Error with the
 //    operation's name, its arguments and the line (Explain). Instructions that were appended before it stay
 //    as dead code: no value refers to them.
@@ -93,7 +94,7 @@ absl::Status WithArguments(const absl::Status& status, OperandSpan operands) {
 }
 using LoweredOperands = absl::InlinedVector<Op, 4>;
 
-PrimitiveType Promote(const Operation& operation, OperandSpan operands, const BoundOperands& bound) {
+PrimitiveType CommonType(OperandSpan operands, const BoundOperands& bound) {
   // Tensors of the same floating type, the common case, need no promotion.
   const auto same = [&](const Bound& operand) {
     return operand.tensor != nullptr && operand.tensor->type() == bound[0].tensor->type();
@@ -112,7 +113,26 @@ PrimitiveType Promote(const Operation& operation, OperandSpan operands, const Bo
           {bound[i].tensor->type(), flat ? Promoted::Rank::kZeroDimensional : Promoted::Rank::kTensor});
     }
   }
-  const PrimitiveType common = ResultType(promoted);
+  return ResultType(promoted);
+}
+
+// Returns the type that all operands are converted to; kInvalid when each keeps its own. Refuses types that
+// the operation does not accept.
+PrimitiveType Promote(const Operation& operation, OperandSpan operands, const BoundOperands& bound,
+                      PrimitiveType first) {
+  if (operation.promotion == Promotion::kNone) {
+    if (first != hlo::kInvalid) CheckAccepted(operation, first);
+    return hlo::kInvalid;
+  }
+  if (operation.accepted.one_type) {
+    absl::InlinedVector<PrimitiveType, 4> types;
+    for (const Bound& operand : bound) {
+      if (operand.tensor != nullptr) types.push_back(operand.tensor->type());
+    }
+    CheckOneType(operation, types);
+  }
+  const PrimitiveType common = CommonType(operands, bound);
+  CheckAccepted(operation, common);
   const bool exact = common == hlo::kPred || hlo::IsInteger(common);
   if (operation.promotion == Promotion::kFloat && exact) return hlo::kF32;
   if (operation.promotion == Promotion::kNumeric && common == hlo::kPred) return hlo::kS64;
@@ -123,11 +143,11 @@ PrimitiveType Promote(const Operation& operation, OperandSpan operands, const Bo
 LoweredOperands Lowered(const Operation& operation, OperandSpan operands, const BoundOperands& bound,
                         Lowering& lowering, Taping& taping) {
   Trace& graph = lowering.graph;
-  PrimitiveType common = hlo::kInvalid, first = hlo::kInvalid;
-  if (operation.promotion != Promotion::kNone) common = Promote(operation, operands, bound);
+  PrimitiveType first = hlo::kInvalid;
   for (const Bound& operand : bound) {
     if (first == hlo::kInvalid && operand.tensor != nullptr) first = operand.tensor->type();
   }
+  const PrimitiveType common = Promote(operation, operands, bound, first);
   LoweredOperands ops;
   for (size_t i = 0; i < operands.size(); ++i) {
     Op op;

@@ -1,10 +1,13 @@
-// The table of operations: ops.inc has one row per operation, and this file describes the columns.
+// The table of operations: ops.inc has one row per operation, accepted.inc the element types, and this
+// file describes the columns.
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 
 #include "absl/types/span.h"
+#include "common/hlo/primitive_type.h"
 
 namespace hlod::lazy {
 
@@ -16,11 +19,20 @@ enum class Promotion : uint8_t {
   kNumeric,  // All operands get their common type; bool becomes s64. For sums and products.
 };
 
+// The element types of an operation's tensors, by PyTorch's rules (accepted.inc).
+struct Accepted {
+  uint64_t types = ~uint64_t{0};  // A bit per PrimitiveType.
+  bool one_type = false;          // All tensors must have the same type.
+};
+// Returns those of the operation that PyTorch calls `pytorch`; all types when the table does not list it.
+Accepted AcceptedBy(std::string_view pytorch);
+
 struct Operation {
   const char* name;     // "LogSoftmax"
   const char* pytorch;  // "log_softmax"
   Promotion promotion;
   const char* meaning;  // One line.
+  Accepted accepted = {};
 };
 
 namespace ops {

@@ -1,9 +1,13 @@
-// Type promotion: PyTorch's lattice of types, and its three ranks of operands.
+// Type promotion: PyTorch's lattice of types, its three ranks of operands, and the types that it refuses.
 #include "client/tensor/dispatch/promotion.h"
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
 
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "client/tensor/dispatch/lowering.h"
 
 namespace hlod::lazy {
@@ -42,6 +46,50 @@ PrimitiveType HigherType(PrimitiveType higher, PrimitiveType lower) {
   return higher;
 }
 
+bool IsAmong(uint64_t types, PrimitiveType type) { return (types >> static_cast<int>(type) & 1) != 0; }
+
+// Returns the type of PyTorch's by which `type` is judged.
+PrimitiveType Judged(PrimitiveType type) {
+  switch (type) {
+    case hlo::kPred:
+    case hlo::kU8:
+    case hlo::kS8:
+    case hlo::kS16:
+    case hlo::kS64:
+    case hlo::kF16:
+    case hlo::kBF16:
+    case hlo::kF64: return type;
+    default: break;
+  }
+  if (IsFloating(type)) return hlo::kF32;
+  return hlo::IsInteger(type) ? hlo::kS32 : type;
+}
+
+constexpr PrimitiveType kTypesOfPyTorch[] = {hlo::kPred, hlo::kU8,  hlo::kS8,  hlo::kS16,
+                                             hlo::kS32,  hlo::kS64, hlo::kF16, hlo::kBF16,
+                                             hlo::kF32,  hlo::kF64, hlo::kC64, hlo::kC128};
+
+std::string TypesText(uint64_t types) {
+  std::vector<std::string> names;
+  for (const PrimitiveType type : kTypesOfPyTorch) {
+    if (IsAmong(types, type)) names.emplace_back(hlo::Name(type));
+  }
+  return absl::StrJoin(names, ", ");
+}
+
+// Returns what the caller can do with a tensor of a refused type.
+std::string Advice(uint64_t types, PrimitiveType refused) {
+  if (hlo::IsComplex(refused)) return "take its Real(), Imag() or Abs()";
+  const char* const what = refused == hlo::kPred ? "the bools" : "it";
+  for (const PrimitiveType type : {hlo::kF32, hlo::kS64, hlo::kC64, hlo::kPred}) {
+    const bool changes_least = refused != hlo::kPred || type != hlo::kF32 || !IsAmong(types, hlo::kS64);
+    if (IsAmong(types, type) && changes_least) {
+      return absl::StrFormat("convert %s to %s with To()", what, hlo::Name(type));
+    }
+  }
+  return "convert it with To()";
+}
+
 }  // namespace
 
 PrimitiveType PromoteTypes(PrimitiveType a, PrimitiveType b) {
@@ -77,6 +125,22 @@ bool CanCast(PrimitiveType from, PrimitiveType to) {
   if (hlo::IsComplex(from) && !hlo::IsComplex(to)) return false;
   if (IsFloating(from) && (hlo::IsInteger(to) || to == hlo::kPred)) return false;
   return from == hlo::kPred || to != hlo::kPred;
+}
+
+void CheckAccepted(const Operation& operation, PrimitiveType type) {
+  const uint64_t types = operation.accepted.types;
+  if (IsAmong(types, type) || IsAmong(types, Judged(type))) return;
+  Refuse("%s takes %s, not %s: %s", operation.pytorch, TypesText(types), hlo::Name(type),
+         Advice(types, type));
+}
+
+void CheckOneType(const Operation& operation, absl::Span<const PrimitiveType> tensors) {
+  if (!operation.accepted.one_type) return;
+  for (const PrimitiveType type : tensors) {
+    if (type == tensors[0]) continue;
+    Refuse("%s takes tensors of one type, not %s and %s: convert one with To()", operation.pytorch,
+           hlo::Name(tensors[0]), hlo::Name(type));
+  }
 }
 
 }  // namespace hlod::lazy

@@ -1,7 +1,8 @@
-// PyTorch's type promotion (torch.result_type).
+// PyTorch's type promotion (torch.result_type), and the element types that its operations accept.
 #pragma once
 
 #include "absl/types/span.h"
+#include "client/tensor/dispatch/operation.h"
 #include "hlod/runtime/types.h"
 #include "hlod/tensor/operand.h"
 
@@ -26,5 +27,12 @@ PrimitiveType NumberType(const Scalar& value);
 // Returns true when an update in place may store `from` as `to`: not complex as real, float as integer, or
 // number as bool.
 bool CanCast(PrimitiveType from, PrimitiveType to);
+
+// Refuses an element type that PyTorch's operation does not accept; `type` is the common type of the
+// operands, or that of the first tensor. Integers and floats that PyTorch lacks are accepted as s32 and f32
+// are.
+void CheckAccepted(const Operation& operation, PrimitiveType type);
+// Refuses tensors of several types where PyTorch's operation needs one.
+void CheckOneType(const Operation& operation, absl::Span<const PrimitiveType> tensors);
 
 }  // namespace hlod::lazy

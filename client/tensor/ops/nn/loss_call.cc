@@ -1,16 +1,20 @@
 // Checks of the arguments of losses, as in PyTorch.
 #include "client/tensor/ops/nn/loss.h"
 
+#include "client/tensor/dispatch/promotion.h"
 #include "client/tensor/ops/shape/known.h"
 
 namespace hlod::lazy {
 
 LossCall::LossCall(const char* name, std::vector<const Tensor*> arguments, const Caller& caller)
-    : operation_{name, name, Promotion::kNone, "a loss"}, caller_(caller), scope_(caller) {
+    : operation_{name, name, Promotion::kNone, "a loss", AcceptedBy(name)}, caller_(caller), scope_(caller) {
+  std::vector<Promoted> promoted;
   for (const Tensor* argument : arguments) {
     TensorOf(operation_, Operand(*argument, caller_));
     operands_.emplace_back(*argument, caller_);
+    promoted.push_back({argument->dtype(), Promoted::Rank::kTensor});
   }
+  Explain(operation_, operands_, caller_, [&] { CheckAccepted(operation_, ResultType(promoted)); });
 }
 
 void LossCall::RequireSame(const Tensor& x, const Tensor& y) const {
