@@ -85,6 +85,31 @@ std::vector<Op> PrefixesByHalves(Lowering& l, std::vector<Op> x, int64_t dim, Jo
   return x;
 }
 
+// Returns the running products. Products within a part of the elements may overflow although no running
+// product does: those of the last elements, if they are joined with padding. The gradient would multiply such
+// an infinity by 0. Therefore an element of the padding (a one) is joined with ones, and a select keeps
+// gradients from it.
+//
+// An example: the five elements 2^-60, 2^-60, 2^50, 2^50, 2^50, padded to eight. The running products end
+// with 2^30. Without the select, the element behind them would become the product of the last three elements
+// and a one, which is 2^150: an infinity in f32.
+Op RunningProducts(Lowering& l, Op x, int64_t dim) {
+  const auto join = [](Lowering& l, Operands before, Operands behind) {
+    Op product = before[0];
+    if (before.size() > 1)
+      product = l.b.Select(behind[1], product, l.Full(l.type(product), l.dims(product), 1));
+    std::vector<Op> joined = {l.b.Binary(hlo::kMultiply, product, behind[0])};
+    if (before.size() > 1) joined.push_back(behind[1]);
+    return joined;
+  };
+  const int64_t size = l.dims(x)[dim], padded = PaddedSize(l, x, dim);
+  if (padded == size) return PrefixesByHalves(l, {x}, dim, join)[0];
+  const Op inside =
+      PaddedTo(l, l.Full(hlo::kPred, l.dims(x), true), dim, padded, l.Number(hlo::kPred, false));
+  x = PaddedTo(l, x, dim, padded, l.Number(l.type(x), 1));
+  return SliceDim(l, PrefixesByHalves(l, {x, inside}, dim, join)[0], dim, 0, size);
+}
+
 }  // namespace
 
 std::vector<Op> PrefixesInPairs(Lowering& l, std::vector<Op> x, int64_t dim, JoinOps join) {
@@ -101,11 +126,10 @@ std::vector<Op> Prefixes(Lowering& l, std::vector<Op> x, int64_t dim, JoinOps jo
 }
 
 Op Prefixes(Lowering& l, Op x, int64_t dim, hlo::Opcode opcode) {
+  if (opcode == hlo::kMultiply && !l.dims(x).empty()) return RunningProducts(l, x, dim);
   const auto join = [opcode](Lowering& l, Operands before, Operands behind) {
     return std::vector<Op>{l.b.Binary(opcode, before[0], behind[0])};
   };
-  // The gradient of a product that overflows would be 0 times infinity in the padding.
-  if (opcode == hlo::kMultiply && !l.dims(x).empty()) return PrefixesByHalves(l, {x}, dim, join)[0];
   return Prefixes(l, std::vector<Op>{x}, dim, join)[0];
 }
 

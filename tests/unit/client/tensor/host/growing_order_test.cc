@@ -76,7 +76,6 @@ TEST_F(GrowingOrder, SortsOfNarrowFloatsAreNotPadded) {
   }
 }
 
-// Products are not padded, for their gradients may overflow: each length has a program of its own.
 TEST_F(GrowingOrder, RunningProducts) {
   ExpectSums([](const Tensor& x) { return Cumprod(x.To(kF64) / 8, 0); },
              [](const std::vector<float>& x) {
@@ -84,7 +83,29 @@ TEST_F(GrowingOrder, RunningProducts) {
                for (const float each : x) all += product *= each / 8;
                return all;
              },
-             kSteps);
+             kPaddedMax);
+}
+
+// The product of the last three elements overflows f32, but no running product does, and no gradient.
+TEST_F(GrowingOrder, GradientsOfRunningProducts) {
+  const std::vector<float> values = {0x1p-60f, 0x1p-60f, 0x1p50f, 0x1p50f, 0x1p50f, 0x1p-40f, -3, 0.5f};
+  Tensor cache = OnDevice(values, {8});
+  cache.RequiresGrad_();
+  for (const int64_t length : {5, 3, 4, 5, 6, 7, 8, 2}) {
+    Sum(Cumprod(cache.Slice(0, 0, length), 0)).Backward();
+    const std::vector<float> gradient = cache.Grad().ToVector<float>();
+    for (int64_t i = 0; i < 8; ++i) {
+      double expected = 0, without = 1;  // The sum of the running products from i on, without the factor i.
+      for (int64_t k = 0; k < length; ++k) {
+        if (k != i) without *= values[k];
+        if (k >= i) expected += without;
+      }
+      if (i >= length) expected = 0;
+      EXPECT_NEAR(gradient[i], expected, 1e-6 * std::abs(expected)) << i << " of " << length;
+    }
+    cache.ZeroGrad();
+  }
+  EXPECT_LE(GetTraceStats().compiles, kPaddedMax - 4);
 }
 
 TEST_F(GrowingOrder, RunningLogarithmsOfSums) {
