@@ -55,11 +55,11 @@ Violation Executions::Execute(ExecuteRequest request, Done done) {
       };
       executions_[r.command.id] = execution;
       if (r.line != 0) state_.channels.BeginExecution(r.command.id);
-      Start(execution->task, lock.ready_tasks());
     }
-    // Also if it is refused: then TakeBack refuses the parts of the other daemons.
     if (r.launch != nullptr && !r.launch->own.empty()) {
-      lock.Call([launches = state_.devices.launches(), part = execution->launched] { launches->Add(part); });
+      lock.Call([self = Self(), execution, bound = refused.ok()] { self->AddLaunch(execution, bound); });
+    } else if (refused.ok()) {
+      Start(execution->task, lock.ready_tasks());
     }
   }
   if (!refused.ok()) Settle(execution, refused);

@@ -103,6 +103,8 @@ class Executions {
   void EndParticipant(const std::shared_ptr<Participants>& participants);
   // Executes that are parts of launches (executions_launch.cc).
   friend class LaunchedExecute;
+  // Tells the cluster that there is a part, and lets the execute begin unless it is refused (not `bound`).
+  void AddLaunch(const std::shared_ptr<Execution>& execution, bool bound);
   void OfferLaunch(const std::shared_ptr<Execution>& execution);
   // Tells the other daemons that the part will not run.
   void TakeBackLaunch(const Execution& execution, const absl::Status& why, DeferringLock& lock);

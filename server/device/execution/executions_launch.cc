@@ -16,6 +16,18 @@
 
 namespace hlod::device {
 
+void Executions::AddLaunch(const std::shared_ptr<Execution>& execution, bool bound) {
+  // Also if it is refused: then TakeBack refuses the parts of the other daemons.
+  state_.devices.launches()->Add(execution->launched);
+  DeferringLock lock(&state_.mu, &state_.failed);
+  if (state_.closed) {
+    TakeBackLaunch(*execution, MakeError(ErrorKind::kCancelled, "The session has ended."), lock);
+  } else if (bound) {
+    // Only now: another thread that ends what the execute waits for would offer a part that is not there.
+    Start(execution->task, lock.ready_tasks());
+  }
+}
+
 void Executions::OfferLaunch(const std::shared_ptr<Execution>& execution) {
   const std::shared_ptr<SessionExecutable> held = Hold(*execution);
   if (held != nullptr) state_.devices.launches()->Offer(execution->launched, held->compiled->digest());
