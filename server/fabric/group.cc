@@ -185,7 +185,7 @@ absl::Status Group::CheckMembers(const google::protobuf::RepeatedPtrField<v1::La
 
 absl::StatusOr<uint64_t> Group::Launch(LaunchSpec spec, int64_t now_us) {
   now_us_ = now_us;
-  RETURN_IF_ERROR(CheckParts(spec.prepare.digest(), spec.prepare.parts()));
+  RETURN_IF_ERROR(CheckParts(spec.prepare.digest(), spec.prepare.parts(), spec.prepare.group() != 0));
   RETURN_IF_ERROR(CheckMembers(spec.prepare.parts()));
   const uint64_t number = leader_.Take(std::move(spec), self(), now_us);
   Settle(now_us);
@@ -200,7 +200,7 @@ void Group::Cancel(uint64_t number, const absl::Status& why, int64_t now_us) {
 
 absl::Status Group::Offer(const v1::LaunchOffer& offer, int64_t now_us) {
   now_us_ = now_us;
-  RETURN_IF_ERROR(CheckParts(offer.digest(), offer.parts()));
+  RETURN_IF_ERROR(CheckParts(offer.digest(), offer.parts(), /*offered=*/true));
   RETURN_IF_ERROR(CheckMembers(offer.parts()));
   const std::pair key(offer.group(), offer.sequence());
   if (offer.has_error()) {

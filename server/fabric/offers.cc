@@ -164,7 +164,7 @@ bool Offers::TakeLate(const Key& key, uint32_t rank, const v1::LaunchOffer& offe
 absl::StatusOr<std::optional<LaunchSpec>> Offers::Take(uint32_t rank, uint32_t self,
                                                        const v1::LaunchOffer& offer, int64_t now_us) {
   RETURN_IF_ERROR(CheckUser(offer.user()));
-  RETURN_IF_ERROR(CheckParts(offer.digest(), offer.parts()));
+  RETURN_IF_ERROR(CheckParts(offer.digest(), offer.parts(), /*offered=*/true));
   if (offer.group() == 0 || offer.parts(0).rank() != self)
     return InvalidArgument("It offers a launch that this daemon does not lead.");
   const Key key{offer.group(), offer.sequence()};

@@ -36,7 +36,7 @@ absl::Status Participant::CheckPrepare(uint32_t rank, const v1::PrepareLaunch& l
     return InvalidArgument("It prepares a launch of rank %d.", launch.launch().leader());
   if (orders_.contains({rank, launch.launch().number()}))
     return InvalidArgument("It prepares launch %d twice.", launch.launch().number());
-  return CheckParts(launch.digest(), launch.parts());
+  return CheckParts(launch.digest(), launch.parts(), launch.group() != 0);
 }
 
 absl::Status Participant::OnPrepare(uint32_t rank, uint32_t self, const v1::PrepareLaunch& prepare,
@@ -50,6 +50,10 @@ absl::Status Participant::OnPrepare(uint32_t rank, uint32_t self, const v1::Prep
     post_(rank, MakeStep(prepare.launch(), v1::LaunchStep::REFUSED, why));
     return absl::OkStatus();
   };
+  if (prepare.group() == 0 && part->devices_size() > 0 && !limits_.unoffered_take_devices) {
+    return refuse(InvalidArgument("Launch %d wants %d devices of %s, where no client has offered it.",
+                                  prepare.launch().number(), part->devices_size(), name_of_(self)));
+  }
   for (const uint32_t device : part->devices()) {
     if (device < device_count_) continue;
     return refuse(InvalidArgument("Device %d is not one of the %d devices of %s.", device, device_count_,

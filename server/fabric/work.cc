@@ -93,7 +93,7 @@ bool SameParts(const google::protobuf::RepeatedPtrField<v1::LaunchPart>& a,
 }
 
 absl::Status CheckParts(const std::string& digest,
-                        const google::protobuf::RepeatedPtrField<v1::LaunchPart>& parts) {
+                        const google::protobuf::RepeatedPtrField<v1::LaunchPart>& parts, bool offered) {
   if (digest.size() != kDigestBytes) {
     return InvalidArgument("A launch's digest has %d bytes instead of %d.", digest.size(), kDigestBytes);
   }
@@ -110,7 +110,7 @@ absl::Status CheckParts(const std::string& digest,
                              kDevicesMax);
     }
     const std::set<uint32_t> devices(parts[i].devices().begin(), parts[i].devices().end());
-    if (devices.empty() || static_cast<int>(devices.size()) != parts[i].devices_size()) {
+    if ((devices.empty() && offered) || static_cast<int>(devices.size()) != parts[i].devices_size()) {
       return InvalidArgument(
           "A launch names %d devices of rank %d, %d of them different; it needs from 1 to %d.",
           parts[i].devices_size(), parts[i].rank(), devices.size(), kDevicesMax);

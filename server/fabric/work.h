@@ -73,6 +73,9 @@ struct LaunchLimits {
   uint64_t launches_before = 0;
   // The time after which a launch that waits tells its leader for whom.
   int64_t tell_us = 1'000'000;
+  // True: launches of no group may take devices, as those of the simulation do. A daemon prepares such a
+  // launch without the offer of a client, so another one could take all devices for nobody.
+  bool unoffered_take_devices = false;
   // The time for which a launch may hold devices here while it waits for another daemon, if others want them:
   // twice as long each time that it has let them pass, so that it starts at last however long their work is.
   int64_t hold_us(uint32_t passes) const {
@@ -124,8 +127,9 @@ std::string SecondsOf(int64_t us);
 absl::Status CheckUser(const std::string& user);
 bool SameParts(const google::protobuf::RepeatedPtrField<v1::LaunchPart>& a,
                const google::protobuf::RepeatedPtrField<v1::LaunchPart>& b);
-// INVALID_ARGUMENT unless the digest is one and the parts are of different daemons, in order, with devices.
+// INVALID_ARGUMENT unless the digest is one and the parts are of different daemons, in order, with devices;
+// without `offered` they need none.
 absl::Status CheckParts(const std::string& digest,
-                        const google::protobuf::RepeatedPtrField<v1::LaunchPart>& parts);
+                        const google::protobuf::RepeatedPtrField<v1::LaunchPart>& parts, bool offered);
 
 }  // namespace hlod::fabric

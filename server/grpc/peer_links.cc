@@ -342,7 +342,7 @@ void PeerLinks::Use(absl::FunctionRef<void(fabric::Group&, int64_t now_us)> f) {
 }
 
 void PeerLinks::Prepare(const v1::PrepareLaunch& launch, uint64_t attempt) {
-  if (launch.digest() != DigestOfNothing()) return parts_->Prepare(launch, attempt);
+  if (launch.group() != 0) return parts_->Prepare(launch, attempt);
   trials_[{launch.launch().leader(), launch.launch().number()}] = attempt;
   prepared_.emplace_back(launch.launch(), attempt);
 }
@@ -379,7 +379,12 @@ void PeerLinks::Discharge(const std::string& user, int64_t bytes) {
 
 absl::StatusOr<device::LaunchClient> PeerLinks::AdmitClient(const std::string& pass,
                                                             const std::string& user) {
-  if (pass.empty()) return device::LaunchClient{.group = RandomGroup(), .user = user};
+  if (pass.empty()) {
+    const uint64_t client = RandomClient();
+    return device::LaunchClient{.group = GroupOf(pass_key_.Public(), client),
+                                .user = user,
+                                .passes = std::make_shared<device::GivenPasses>(client)};
+  }
   v1::SessionPass given;
   if (!given.ParseFromString(pass)) return MakeError(ErrorKind::kAuth, "Hello.pass is not a pass.");
   std::string key;
@@ -397,7 +402,7 @@ absl::StatusOr<device::LaunchClient> PeerLinks::AdmitClient(const std::string& p
     return MakeError(ErrorKind::kAuth,
                      "The daemon that gave the session its pass is not a member of the cluster now.");
   }
-  RETURN_IF_ERROR(CheckPass(given, key));
+  ASSIGN_OR_RETURN(const uint64_t group, CheckPass(given, key));
   if (!is_here) {
     return MakeError(ErrorKind::kAuth, absl::StrFormat("The session's pass is for daemon %s (rank %d).",
                                                        Printable(given.for_name()), given.for_rank()));
@@ -407,12 +412,11 @@ absl::StatusOr<device::LaunchClient> PeerLinks::AdmitClient(const std::string& p
                      absl::StrFormat("The user's name in Hello.pass has %d bytes; the limit is %d.",
                                      given.user().size(), fabric::kNameMax));
   }
-  return device::LaunchClient{.group = given.group(), .user = given.user(), .by_pass = true};
+  return device::LaunchClient{.group = group, .user = given.user(), .passes = nullptr};
 }
 
 void PeerLinks::AddCluster(v1::Welcome& welcome, const device::LaunchClient& client) {
   v1::SessionPass pass;
-  pass.set_group(client.group);
   pass.set_user(client.user);
   pass.set_cluster(options_.name);
   {
@@ -436,12 +440,8 @@ void PeerLinks::AddCluster(v1::Welcome& welcome, const device::LaunchClient& cli
     }
   }
   // A pass that others have got hold of ends with the daemon that gave it.
-  if (client.by_pass) return;
-  for (v1::ClusterDaemon& row : *welcome.mutable_cluster()->mutable_daemons()) {
-    pass.set_for_rank(row.rank());
-    pass.set_for_name(row.name());
-    row.set_pass(pass_key_.Sign(pass));
-  }
+  if (client.passes == nullptr) return;
+  AddPasses(pass_key_, std::move(pass), *client.passes, *welcome.mutable_cluster());
 }
 
 v1::Cluster PeerLinks::Describe() {
@@ -488,7 +488,6 @@ absl::StatusOr<v1::TriedLaunches> PeerLinks::TryLaunches(uint32_t count) {
     for (const fabric::Membership::View& row : group_.membership().List(Now())) {
       v1::LaunchPart& part = *spec.prepare.add_parts();
       part.set_rank(row.member.rank());
-      part.add_devices(0);
     }
     tried.set_daemons(static_cast<uint32_t>(spec.prepare.parts_size()));
     const int64_t begun = Now();

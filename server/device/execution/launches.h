@@ -5,23 +5,37 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "common/base/sha256.h"
 #include "common/base/system/carrier.h"
+#include "common/base/system/mutex.h"
 
 namespace hlod::device {
+
+// The passes that a daemon gives a client for the others, kept as long as its session: each is signed once,
+// however often the client connects again. Thread-safe.
+struct GivenPasses {
+  explicit GivenPasses(uint64_t number) : client(number) {}
+  const uint64_t client;  // The number of the client here, from which its group is made.
+  Mutex mu;
+  std::map<std::pair<uint32_t, std::string>, std::string> by_member ABSL_GUARDED_BY(mu);  // By rank and name.
+};
 
 // The client of a session as all daemons of the cluster know it. Sessions with several daemons that have
 // equal ones are of one client: the daemon that gave it the number vouches for it.
 struct LaunchClient {
   uint64_t group = 0;  // 0: without a cluster.
   std::string user;    // The user for whom the client's launches are counted.
-  bool by_pass = false;  // Another daemon's session gave the number: this one gives no further pass.
+  // The passes that this daemon gives the client. Null: another daemon gave the client's pass, and this one
+  // gives no further pass.
+  std::shared_ptr<GivenPasses> passes = nullptr;
 };
 
 // The launch of which an execute is a part.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/base/errors/error.h"
+#include "common/base/sha256.h"
 #include "common/rpc/secret.h"
 
 namespace hlod::grpc_server {
@@ -57,7 +58,7 @@ std::string PassKey::Sign(v1::SessionPass pass) const {
   return pass.SerializeAsString();
 }
 
-absl::Status CheckPass(v1::SessionPass pass, const std::string& public_key) {
+absl::StatusOr<uint64_t> CheckPass(v1::SessionPass pass, const std::string& public_key) {
   const std::string signature = pass.signature();
   const std::string text = Signed(pass);
   const auto free_key = [](EVP_PKEY* key) { EVP_PKEY_free(key); };
@@ -69,15 +70,42 @@ absl::Status CheckPass(v1::SessionPass pass, const std::string& public_key) {
       EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1 &&
       EVP_DigestVerify(context.get(), Bytes(signature), signature.size(), Bytes(text), text.size()) == 1;
   ERR_clear_error();
-  if (is_right && pass.group() != 0) return absl::OkStatus();
+  if (is_right) return GroupOf(public_key, pass.client());
   return MakeError(ErrorKind::kAuth, "The session's pass was not given by the daemon that it names.");
 }
 
-uint64_t RandomGroup() {
-  uint64_t group;
-  const rpc::Secret random = rpc::Secret::Random();
-  std::memcpy(&group, random.bytes().data(), sizeof(group));
+uint64_t GroupOf(const std::string& public_key, uint64_t client) {
+  std::string text = public_key;
+  for (int byte = 0; byte < 8; ++byte) text += static_cast<char>(client >> (8 * byte));
+  const Digest digest = Sha256(text);
+  uint64_t group = 0;
+  for (size_t byte = 0; byte < 8; ++byte) group |= uint64_t{digest[byte]} << (8 * byte);
   return std::max<uint64_t>(1, group);
+}
+
+void AddPasses(const PassKey& key, v1::SessionPass pass, device::GivenPasses& given,
+               v1::ClusterInfo& cluster) {
+  pass.set_client(given.client);
+  MutexLock lock(&given.mu);
+  auto before = std::exchange(given.by_member, {});  // Forgets those for former members.
+  for (v1::ClusterDaemon& row : *cluster.mutable_daemons()) {
+    const std::pair member(row.rank(), row.name());
+    std::string& own = given.by_member[member];
+    if (const auto known = before.find(member); known != before.end()) own = std::move(known->second);
+    if (own.empty()) {
+      pass.set_for_rank(row.rank());
+      pass.set_for_name(row.name());
+      own = key.Sign(pass);
+    }
+    row.set_pass(own);
+  }
+}
+
+uint64_t RandomClient() {
+  uint64_t client;
+  const rpc::Secret random = rpc::Secret::Random();
+  std::memcpy(&client, random.bytes().data(), sizeof(client));
+  return client;
 }
 
 }  // namespace hlod::grpc_server

@@ -8,8 +8,10 @@
 #include <memory>
 #include <string>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "proto/hlod/v1/peer.pb.h"
+#include "proto/hlod/v1/session.pb.h"
+#include "server/device/execution/launches.h"
 
 namespace hlod::grpc_server {
 
@@ -30,10 +32,20 @@ class PassKey {
   std::unique_ptr<EVP_PKEY, Free> key_;
 };
 
-// Returns an error of kind auth unless the pass was signed by the owner of this public key.
-absl::Status CheckPass(v1::SessionPass pass, const std::string& public_key);
+// Returns the group of the client that shows the pass. An error of kind auth unless it was signed by the
+// owner of this public key.
+absl::StatusOr<uint64_t> CheckPass(v1::SessionPass pass, const std::string& public_key);
 
-// Returns a number for a client's launches that no other client has: a random one, never 0.
-uint64_t RandomGroup();
+// Returns the group of a client's launches, by the key of the daemon that gives its passes, and the client's
+// number there (SessionPass.client); never 0. A daemon that knows a group, because a pass was shown to it,
+// has no number that gives the same group with its own key: it would have to try 2^64.
+uint64_t GroupOf(const std::string& public_key, uint64_t client);
+
+// Adds a client's passes to the rows of the other members. `pass` has what is common to all passes.
+void AddPasses(const PassKey& key, v1::SessionPass pass, device::GivenPasses& given,
+               v1::ClusterInfo& cluster);
+
+// Returns a number for a client that no other client has: a random one.
+uint64_t RandomClient();
 
 }  // namespace hlod::grpc_server

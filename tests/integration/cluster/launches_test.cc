@@ -390,7 +390,7 @@ TEST_F(Launches, APassThatNoMemberGaveOpensNoSession) {
     return std::string(session.Finish().message());
   };
   v1::SessionPass other = pass;
-  other.set_group(pass.group() + 1);
+  other.set_client(pass.client() + 1);
   EXPECT_THAT(refusal(other.SerializeAsString()), HasSubstr("was not given by the daemon that it names"));
   other = pass;
   other.set_user("root");
@@ -413,7 +413,7 @@ TEST_F(Launches, APassThatNoMemberGaveOpensNoSession) {
   EXPECT_THAT(refusal(other.SerializeAsString()), HasSubstr("was not given by the daemon that it names"));
   EXPECT_EQ(
       RawSession(daemons_[1]->address(), HelloWith(pass.SerializeAsString())).welcome().cluster().group(),
-      pass.group());
+      first.welcome().cluster().group());
 }
 
 // A client that sends one daemon the parts of launches whose other parts never come takes no other client's

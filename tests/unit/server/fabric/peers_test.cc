@@ -49,6 +49,27 @@ class Peers : public ::testing::Test {
   Simulation simulation{SimulationOptions()};
 };
 
+// Nobody here has offered a launch of no group: it takes no devices, and what is offered runs beside it.
+TEST(UnofferedLaunches, TakeNoDevices) {
+  SimulationOptions options;
+  options.limits.unoffered_take_devices = false;
+  Simulation simulation(options);
+  ASSERT_TRUE(simulation.Run(60'000'000, [&] { return simulation.Complete(); }));
+  v1::PeerMessage message;
+  *message.mutable_prepare() = LaunchOfTwo(2);
+  message.mutable_prepare()->set_group(0);
+  EXPECT_TRUE(simulation.group(1).OnMessage(2, message, simulation.now()).ok());
+  EXPECT_TRUE(simulation.group(1).participant().launches().empty());
+  for (v1::LaunchPart& part : *message.mutable_prepare()->mutable_parts()) part.clear_devices();
+  EXPECT_TRUE(simulation.group(1).OnMessage(2, message, simulation.now()).ok());
+  EXPECT_EQ(simulation.group(1).participant().launches().size(), 1u);
+  for (const uint32_t rank : {0u, 1u}) ASSERT_TRUE(simulation.Offer(rank, OfferOf(LaunchOfTwo(0))));
+  EXPECT_TRUE(
+      simulation.Run(simulation.now() + 1'000'000, [&] { return simulation.counts().succeeded == 1; }));
+  // An offer names devices.
+  EXPECT_FALSE(simulation.Offer(1, OfferOf(message.prepare())));
+}
+
 // It would take devices of this daemon.
 TEST_F(Peers, PrepareOnlyWhatWasOfferedToThem) {
   v1::PeerMessage message;

@@ -28,7 +28,7 @@ struct SimulationOptions {
   double refusals = 0, failures = 0;  // The shares of prepares and of parts that fail.
   int64_t silence_us = 2'000'000;
   int64_t offer_bytes_max = INT64_MAX;  // The memory of a user's offers that wait at a leader.
-  LaunchLimits limits{.prepare_wait_us = 5'000'000};
+  LaunchLimits limits{.prepare_wait_us = 5'000'000, .unoffered_take_devices = true};
 };
 
 class Simulation {
