@@ -106,6 +106,10 @@ class FusedWorker {
       const FusedReduction& reduction = reductions[r];
       const auto* kept = static_cast<const std::byte*>(
           program_.program_.Kept(reduction.kept(), inputs_, outputs_, workspace_, start));
+      if (!columns && rows > 1 && row < kShortRow) {
+        reduction.FoldShortRows(to(r, 0), kept, rows, static_cast<int>(row));
+        continue;
+      }
       const int64_t row_bytes = row * CarrierBytes(reduction.carrier());
       for (int j = 0; j < rows; ++j) {
         if (columns) reduction.FoldColumns(to(r, j), kept + j * row_bytes, static_cast<int>(row));

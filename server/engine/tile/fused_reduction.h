@@ -31,6 +31,10 @@ class FusedReduction {
   void StartNeutral(std::byte* accumulators, int n) const;
   // Combine `n` elements into one accumulator; element i into accumulator i; and accumulator i of another array.
   void Fold(std::byte* accumulator, const void* elements, int n) const { fold_all_(accumulator, elements, n); }
+  // Combines the elements of row i, `n` of less than kShortRow, into accumulator i.
+  void FoldShortRows(std::byte* accumulators, const void* elements, int rows, int n) const {
+    fold_rows_(accumulators, elements, rows, n);
+  }
   void FoldColumns(std::byte* accumulators, const void* elements, int n) const {
     fold_columns_(accumulators, elements, n);
   }
@@ -56,6 +60,7 @@ class FusedReduction {
   TileFunction load_ = nullptr, widen_ = nullptr, round_ = nullptr, store_ = nullptr;
   FoldFunction fold_all_ = nullptr;
   FoldColumnsFunction fold_columns_ = nullptr;
+  FoldRowsFunction fold_rows_ = nullptr;
   FoldColumnsFunction join_columns_ = nullptr;  // On accumulators: joins the results of chunks.
 };
 

@@ -55,6 +55,9 @@ using TileFunction = void (*)(void* out, const void* a, const void* b, const voi
 using FoldFunction = void (*)(void* accumulator, const void* a, int n);
 // Combines element i into accumulator[i].
 using FoldColumnsFunction = void (*)(void* accumulators, const void* a, int n);
+// Combines the elements of row i, n each, into accumulator[i], as FoldFunction does for n < kShortRow.
+using FoldRowsFunction = void (*)(void* accumulators, const void* a, int rows, int n);
+inline constexpr int64_t kShortRow = 32;
 
 enum class FoldOp : uint8_t { kAdd, kMultiply, kMinimum, kMaximum, kAnd, kOr, kXor };
 // Returns true when the accumulator is a double.
@@ -86,6 +89,7 @@ struct TileOps {
   TileFunction (*on_bits)(hlo::Opcode opcode, hlo::PrimitiveType from, hlo::PrimitiveType to);
   FoldFunction (*fold)(FoldOp op, Carrier carrier);
   FoldColumnsFunction (*fold_columns)(FoldOp op, Carrier carrier);
+  FoldRowsFunction (*fold_rows)(FoldOp op, Carrier carrier);
 };
 
 // The name of a tile function: the interpreter looks the function up, and the assembler translates the name.

@@ -79,6 +79,36 @@ HLOD_TARGET void FoldOrdered(void* accumulator, const void* a, int n) {
                                                                                    // inverse.
   *static_cast<T*>(accumulator) = any != 0 ? std::numeric_limits<T>::quiet_NaN() : value;
 }
+
+// Combines element k of row i into accumulator i. For rows of less than kShortRow elements: FoldAll and
+// FoldOrdered combine these in the same order. A row takes no call, and the chains of several rows overlap.
+template <typename F, typename T>
+HLOD_TARGET void FoldShortRows(void* accumulators, const void* a, int rows, int n) {
+  using A = Accumulator<F, T>;
+  A* out = static_cast<A*>(accumulators);
+  const T* x = static_cast<const T*>(a);
+  for (int row = 0; row < rows; ++row, x += n) {
+    A total = out[row];
+    for (int i = 0; i < n; ++i) total = F::Do(total, static_cast<A>(x[i]), 0);
+    out[row] = total;
+  }
+}
+template <bool kMaximum, typename T>
+HLOD_TARGET void FoldShortRowsOrdered(void* accumulators, const void* a, int rows, int n) {
+  T* out = static_cast<T*>(accumulators);
+  const T* x = static_cast<const T*>(a);
+  for (int row = 0; row < rows; ++row, x += n) {
+    auto best = OrderedKey(out[row]);
+    bool nan = out[row] != out[row];
+    for (int i = 0; i < n; ++i) {
+      const auto key = OrderedKey(x[i]);
+      best = (kMaximum ? key > best : key < best) ? key : best;
+      nan |= x[i] != x[i];
+    }
+    const T value = __builtin_bit_cast(T, OrderedKey(__builtin_bit_cast(T, best)));
+    out[row] = nan ? std::numeric_limits<T>::quiet_NaN() : value;
+  }
+}
 template <typename F, typename T>
 HLOD_TARGET void FoldEach(void* accumulators, const void* a, int n) {
   using A = Accumulator<F, T>;
@@ -96,6 +126,27 @@ FoldFunction FoldOf(Carrier carrier) {
     else if constexpr (kIsFloat<T> && std::is_same_v<F, Minimum>) return &FoldOrdered<false, T>;
     else return &FoldAll<F, T>;
   });
+}
+template <typename F, Takes kTakes>
+FoldRowsFunction FoldRowsOf(Carrier carrier) {
+  return ByCarrier<FoldRowsFunction>(carrier, []<typename T>() -> FoldRowsFunction {
+    if constexpr (!kAccepts<kTakes, T>) return nullptr;
+    else if constexpr (kIsFloat<T> && std::is_same_v<F, Maximum>) return &FoldShortRowsOrdered<true, T>;
+    else if constexpr (kIsFloat<T> && std::is_same_v<F, Minimum>) return &FoldShortRowsOrdered<false, T>;
+    else return &FoldShortRows<F, T>;
+  });
+}
+FoldRowsFunction FoldRowsFor(FoldOp op, Carrier carrier) {
+  switch (op) {
+    case FoldOp::kAdd: return FoldRowsOf<Add, kAny>(carrier);
+    case FoldOp::kMultiply: return FoldRowsOf<Multiply, kAny>(carrier);
+    case FoldOp::kMinimum: return FoldRowsOf<Minimum, kAny>(carrier);
+    case FoldOp::kMaximum: return FoldRowsOf<Maximum, kAny>(carrier);
+    case FoldOp::kAnd: return FoldRowsOf<And, kBits>(carrier);
+    case FoldOp::kOr: return FoldRowsOf<Or, kBits>(carrier);
+    case FoldOp::kXor: return FoldRowsOf<Xor, kBits>(carrier);
+  }
+  return nullptr;
 }
 template <bool kColumns>
 FoldFunction FoldFor(FoldOp op, Carrier carrier) {

@@ -138,7 +138,8 @@ const TileOps kSet = {HLOD_STRING(HLOD_TILE_SET),
                       &Odd,
                       &OnBits,
                       &FoldFor<false>,
-                      &FoldFor<true>};
+                      &FoldFor<true>,
+                      &FoldRowsFor};
 
 }  // namespace HLOD_TILE_SET
 }  // namespace

@@ -208,6 +208,35 @@ TEST(TileMath, DoublePrecisionStaysWithinItsUlpsOnEveryInstructionSet) {
   }
 }
 
+// By hand: minima and maxima with NaN are NaN, and -0 comes before 0. Sums begin with their accumulator.
+TEST(TileOps, ShortRowsAreCombinedIntoAnAccumulatorEach) {
+  const TileOps& ops = GetTileOps();
+  const float x[] = {1, 2, 4, -0.0f, 0.0f, -0.0f, NAN, 3, 5, 0.5f, -8, 0.25f};
+  double sums[] = {100, 0, 0, 1};
+  ops.fold_rows(FoldOp::kAdd, Carrier::kF32)(sums, x, 4, 3);
+  EXPECT_EQ(sums[0], 107);
+  EXPECT_EQ(sums[1], 0);
+  EXPECT_TRUE(std::isnan(sums[2]));
+  EXPECT_EQ(sums[3], -6.25);
+  float largest[] = {-INFINITY, -INFINITY, -INFINITY, 0.75f},
+        least[] = {INFINITY, INFINITY, INFINITY, INFINITY};
+  ops.fold_rows(FoldOp::kMaximum, Carrier::kF32)(largest, x, 4, 3);
+  ops.fold_rows(FoldOp::kMinimum, Carrier::kF32)(least, x, 4, 3);
+  EXPECT_EQ(largest[0], 4);
+  EXPECT_FALSE(std::signbit(largest[1]));
+  EXPECT_TRUE(std::isnan(largest[2]));
+  EXPECT_EQ(largest[3], 0.75f);
+  EXPECT_EQ(least[0], 1);
+  EXPECT_TRUE(std::signbit(least[1]));
+  EXPECT_TRUE(std::isnan(least[2]));
+  EXPECT_EQ(least[3], -8);
+  const int32_t bits[] = {7, 5, 12, 10};
+  int32_t joined[] = {-1, 6};
+  ops.fold_rows(FoldOp::kAnd, Carrier::kI32)(joined, bits, 2, 2);
+  EXPECT_EQ(joined[0], 5);
+  EXPECT_EQ(joined[1], 0);
+}
+
 TEST(TileOps, IntegersArePoweredAndTheirBitsCounted) {
   const int32_t base[] = {3, -2, -1, -1, 1, 2, 0, 0, 5, 7},
                 exponent[] = {5, 3, -3, -4, -7, -1, 0, 4, 13, 100};
