@@ -86,7 +86,8 @@ std::string ToText(const GraphReport& report) {
       report.times.trace_us, report.times.lower_us, report.times.compile_us, report.times.queue_us,
       report.times.execute_us, report.times.wait_us, report.wall_us);
   absl::StrAppend(&text, Graphs(report), "\n");
-  if (report.breaks.empty()) absl::StrAppend(&text, "No breaks: each step is one graph.\n");
+  if (report.breaks.empty() && report.steps == 0) absl::StrAppend(&text, "No breaks.\n");
+  else if (report.breaks.empty()) absl::StrAppend(&text, "No breaks: each step is one graph.\n");
   else absl::StrAppend(&text, Breaks(report), "\n");
   if (!report.recompiles.empty()) absl::StrAppend(&text, Recompiles(report), "\n");
   if (!report.slow.empty()) absl::StrAppend(&text, Slow(report), "\n");

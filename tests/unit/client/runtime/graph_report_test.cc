@@ -79,6 +79,20 @@ TEST(GraphReports, AProgramWithoutATraceHasNoNumbersOfNodes) {
   EXPECT_EQ(report.times.compile_us, compile_us);
 }
 
+// The recompile of such a program costs what the daemon measured.
+TEST(GraphReports, ARecompileWithoutATraceHasTheDaemonsTime) {
+  Profile run = ReadProfile(SourceDir() / "tests/golden/run/example.jsonl").value();
+  std::erase_if(run.events, [](const Event& event) {
+    const auto* const compile = std::get_if<CompileEvent>(&event.what);
+    return compile == nullptr || compile->program != "bb02";
+  });
+  run.events.push_back(run.events.at(0));  // The first program of a line is no recompile.
+  const GraphReport report = MakeGraphReport(run);
+  ASSERT_EQ(report.recompiles.size(), 1u);
+  EXPECT_EQ(report.recompiles[0].compile_us, 1000);
+  EXPECT_THAT(ToText(report), HasSubstr("No breaks.\n"));
+}
+
 // The bytes of the graphs and those without a graph add up to the account's.
 TEST(GraphReports, BytesOfGraphsAddUpToTheAccounts) {
   Profile run = ReadProfile(SourceDir() / "tests/golden/run/example.jsonl").value();
