@@ -14,7 +14,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cp -r "$source/client/python" "$folder/source"
 cmake --install "$build" --component wheel --strip --prefix "$folder/source" >"$folder/install.log" || { cat "$folder/install.log" >&2; exit 1; }
-if ! "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps -Cwheel.cmake=false --wheel-dir "$folder" "$folder/source"; then
+if ! "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --config-settings=wheel.cmake=false --wheel-dir "$folder" "$folder/source"; then
   [[ ${HLOD_TEST_LIBRARIES:-} == 1 ]] && exit 1
   echo "SKIPPED: pip cannot build a wheel here (scikit-build-core comes from PyPI)"
   exit 0
