@@ -245,7 +245,7 @@ void AddRecompiles(const Profile& run, const Timeline& timeline, GraphReport& re
     if (piece.close->found == ProgramSource::kCompiled)
       cost[piece.close->program] = piece.close->compile_us + piece.compile_us;
   }
-  // Of programs that ran without a trace, the daemon's times are known.
+  // The daemon's times are known for programs that ran without a trace.
   for (const GraphRow& graph : report.graphs)
     cost.try_emplace(graph.program, static_cast<double>(graph.compile.sum_us));
   std::set<std::pair<std::string, int>> compiled_at;  // The lines at which a program was compiled.
