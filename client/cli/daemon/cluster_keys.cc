@@ -24,6 +24,7 @@
 #include "client/cli/print/table.h"
 #include "common/base/errors/status.h"
 #include "common/base/system/file.h"
+#include "common/rpc/credentials.h"
 
 namespace hlod::cli {
 namespace {
@@ -208,8 +209,9 @@ absl::Status MakeClusterKeys(const CommonOptions& common, const KeysOptions& opt
   for (const std::string& name : options.daemons) {
     RETURN_IF_ERROR(CheckName("The daemon's name", name));
     if (!taken.insert(name).second || Exists(folder, name)) {
-      return UsageError(absl::StrFormat("The daemon cannot be called \"%s\": %s.pem or .key is another's.",
-                                        name, (folder / name).string()));
+      return UsageError(absl::StrFormat(
+          "\"%s\" is named twice, or %s.pem or .key is there already (ca and client are taken); nothing was made.",
+          name, (folder / name).string()));
     }
   }
   std::error_code error;
@@ -218,7 +220,7 @@ absl::Status MakeClusterKeys(const CommonOptions& common, const KeysOptions& opt
   ASSIGN_OR_RETURN(const Identity authority, AuthorityIn(folder, options));
   std::vector<std::pair<std::string, std::string>> members;  // Names and URIs.
   for (const std::string& name : options.daemons)
-    members.emplace_back(name, absl::StrCat("hlod://", options.cluster, "/daemon/", name));
+    members.emplace_back(name, rpc::DaemonUriPrefix(options.cluster) + name);
   if (!Exists(folder, "client")) members.emplace_back("client", "");
   Json made = Json::array();
   Table table({"certificate", "for"});
