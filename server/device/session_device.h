@@ -85,8 +85,8 @@ class SessionDevice : public std::enable_shared_from_this<SessionDevice> {
   // The uploads, which receive their bytes here.
   SessionUploads& uploads() { return uploads_; }
 
-  // Frees everything and stops running work. No callback is called afterwards, and later commands have no
-  // effect.
+  // Frees everything and stops running work; later commands have no effect. No answer becomes due afterwards,
+  // but a thread that has one may still call for it, so a callback owns what it uses.
   void Close();
 
   uint64_t session() const { return state_.session; }

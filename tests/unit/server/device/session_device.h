@@ -22,20 +22,26 @@ struct TestSession {
   explicit TestSession(Devices& d, uint64_t session = 1)
       : devices(d),
         session_device(std::make_shared<SessionDevice>(session, d, nullptr, d.AssemblyOf(session, ""))) {}
-  ~TestSession() { session_device->Close(); }
+  // A thread that has an answer may call for it after Close, so the callbacks own the answers. What the reads
+  // hold of the devices' memory is given back here.
+  ~TestSession() {
+    session_device->Close();
+    std::lock_guard<std::mutex> lock(kept->mu);
+    kept->reads.clear();
+  }
 
   CommandRef Next() { return {++last_command, 0, 0}; }
   // Returns the callback that keeps a command's answer.
   Done Keep(uint64_t command) {
-    return [this, command](const absl::Status& status) {
-      std::lock_guard<std::mutex> lock(mu);
-      answers[command] = status;
+    return [kept = kept, command](const absl::Status& status) {
+      std::lock_guard<std::mutex> lock(kept->mu);
+      kept->answers[command] = status;
     };
   }
   std::optional<absl::Status> AnswerTo(uint64_t command) {
-    std::lock_guard<std::mutex> lock(mu);
-    const auto found = answers.find(command);
-    return found == answers.end() ? std::nullopt : std::optional<absl::Status>(found->second);
+    std::lock_guard<std::mutex> lock(kept->mu);
+    const auto found = kept->answers.find(command);
+    return found == kept->answers.end() ? std::nullopt : std::optional<absl::Status>(found->second);
   }
   // Returns the answer; an error unless it came within 20 seconds.
   absl::Status Await(uint64_t command) {
@@ -120,13 +126,10 @@ struct TestSession {
     request.handle = handle;
     request.pin = pin;
     const uint64_t id = request.command.id;
-    const DownloadDone done = [this, id](absl::StatusOr<ReadyBytes> bytes) {
-      const absl::Status status = bytes.status();
-      if (bytes.ok()) {
-        std::lock_guard<std::mutex> lock(mu);
-        reads[id] = *std::move(bytes);
-      }
-      Keep(id)(status);
+    const DownloadDone done = [kept = kept, id](absl::StatusOr<ReadyBytes> bytes) {
+      std::lock_guard<std::mutex> lock(kept->mu);
+      kept->answers[id] = bytes.status();
+      if (bytes.ok()) kept->reads[id] = *std::move(bytes);
     };
     EXPECT_TRUE(session_device->Download(request, done).ok());
     return id;
@@ -152,9 +155,13 @@ struct TestSession {
 
   Devices& devices;
   uint64_t last_command = 0;
-  std::mutex mu;
-  std::map<uint64_t, absl::Status> answers;
-  std::map<uint64_t, ReadyBytes> reads;
+  struct Kept {
+    std::mutex mu;
+    std::map<uint64_t, absl::Status> answers;
+    std::map<uint64_t, ReadyBytes> reads;
+  };
+  const std::shared_ptr<Kept> kept = std::make_shared<Kept>();
+  std::map<uint64_t, ReadyBytes>& reads = kept->reads;
   std::shared_ptr<SessionDevice> session_device;
 };
 
