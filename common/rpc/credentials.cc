@@ -1,31 +1,17 @@
 // Parses the PEM texts with OpenSSL, as gRPC does later.
 #include "common/rpc/credentials.h"
 
-#include <openssl/bio.h>
 #include <openssl/err.h>
-#include <openssl/evp.h>
 #include <openssl/pem.h>
-#include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "common/base/errors/status.h"
+#include "common/rpc/openssl_object.h"
 
 namespace hlod::rpc {
 namespace {
-
-template <auto Free>
-struct Deleter {
-  template <typename T>
-  void operator()(T* value) const {
-    Free(value);
-  }
-};
-using Certificate = std::unique_ptr<X509, Deleter<X509_free>>;
-using Key = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
-using Bio = std::unique_ptr<BIO, Deleter<BIO_free>>;
 
 Bio Reader(const std::string& pem) {
   return Bio(BIO_new_mem_buf(pem.data(), static_cast<int>(std::min<size_t>(pem.size(), 1 << 30))));
@@ -77,7 +63,7 @@ std::vector<std::string> UrisOf(const std::string& certificates) {
   std::vector<std::string> uris;
   const Certificate certificate = FirstCertificate(certificates);
   if (certificate == nullptr) return uris;
-  using Names = std::unique_ptr<GENERAL_NAMES, Deleter<GENERAL_NAMES_free>>;
+  using Names = std::unique_ptr<GENERAL_NAMES, OpenSslFree<GENERAL_NAMES_free>>;
   const Names names(static_cast<GENERAL_NAMES*>(
       X509_get_ext_d2i(certificate.get(), NID_subject_alt_name, nullptr, nullptr)));
   ERR_clear_error();

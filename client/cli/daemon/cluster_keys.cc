@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <openssl/err.h>
-#include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
@@ -13,7 +12,6 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -25,21 +23,12 @@
 #include "common/base/errors/status.h"
 #include "common/base/system/file.h"
 #include "common/rpc/credentials.h"
+#include "common/rpc/openssl_object.h"
 
 namespace hlod::cli {
 namespace {
 
-template <auto kFree>
-struct Free {
-  template <typename T>
-  void operator()(T* object) const {
-    kFree(object);
-  }
-};
-using Bio = std::unique_ptr<BIO, Free<BIO_free_all>>;
-using Key = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;
-using Certificate = std::unique_ptr<X509, Free<X509_free>>;
-using Extension = std::unique_ptr<X509_EXTENSION, Free<X509_EXTENSION_free>>;
+using rpc::Bio, rpc::Certificate, rpc::CertificateExtension, rpc::Key;
 
 constexpr long kDay = 24 * 60 * 60;
 
@@ -75,7 +64,7 @@ bool IsAddress(const std::string& name) {
 absl::Status AddExtension(X509* certificate, X509* issuer, int nid, const std::string& value) {
   X509V3_CTX context;
   X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
-  const Extension extension(X509V3_EXT_conf_nid(nullptr, &context, nid, value.c_str()));
+  const CertificateExtension extension(X509V3_EXT_conf_nid(nullptr, &context, nid, value.c_str()));
   if (extension == nullptr || X509_add_ext(certificate, extension.get(), -1) != 1)
     return OpenSslError("Adding an extension");
   return absl::OkStatus();

@@ -16,11 +16,6 @@ namespace {
 
 constexpr size_t kPublicBytes = 32, kSignatureBytes = 64;
 
-struct FreeContext {
-  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-};
-using Context = std::unique_ptr<EVP_MD_CTX, FreeContext>;
-
 const unsigned char* Bytes(const std::string& text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
@@ -47,7 +42,7 @@ std::string PassKey::Sign(v1::SessionPass pass) const {
   const std::string text = Signed(pass);
   std::string signature(kSignatureBytes, '\0');
   size_t size = signature.size();
-  const Context context(EVP_MD_CTX_new());
+  const rpc::DigestContext context(EVP_MD_CTX_new());
   const bool is_signed =
       key_ != nullptr && context != nullptr &&
       EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key_.get()) == 1 &&
@@ -61,10 +56,9 @@ std::string PassKey::Sign(v1::SessionPass pass) const {
 absl::StatusOr<uint64_t> CheckPass(v1::SessionPass pass, const std::string& public_key) {
   const std::string signature = pass.signature();
   const std::string text = Signed(pass);
-  const auto free_key = [](EVP_PKEY* key) { EVP_PKEY_free(key); };
-  const std::unique_ptr<EVP_PKEY, decltype(free_key)> key(
-      EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, Bytes(public_key), public_key.size()), free_key);
-  const Context context(EVP_MD_CTX_new());
+  const rpc::Key key(
+      EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, Bytes(public_key), public_key.size()));
+  const rpc::DigestContext context(EVP_MD_CTX_new());
   const bool is_right =
       key != nullptr && context != nullptr &&
       EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1 &&

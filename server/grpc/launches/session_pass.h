@@ -2,13 +2,11 @@
 // sessions of one client, so nobody can take part in it, or end it, by guessing its number.
 #pragma once
 
-#include <openssl/evp.h>
-
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "common/rpc/openssl_object.h"
 #include "proto/hlod/v1/peer.pb.h"
 #include "proto/hlod/v1/session.pb.h"
 #include "server/device/execution/launches.h"
@@ -26,10 +24,7 @@ class PassKey {
   std::string Sign(v1::SessionPass pass) const;
 
  private:
-  struct Free {
-    void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-  };
-  std::unique_ptr<EVP_PKEY, Free> key_;
+  rpc::Key key_;
 };
 
 // Returns the group of the client that shows the pass. An error of kind auth unless it was signed by the
