@@ -176,9 +176,9 @@ def _noting(function: Callable) -> Callable:
     def noting(*arguments, **parameters):
         if getattr(_noted, "line", False):  # The line is noted already by an outer call.
             return function(*arguments, **parameters)
-        _noted.line = True
-        set_line(_line())
-        try:
+        try:  # An interrupt may come at any line.
+            _noted.line = True
+            set_line(_line())
             return function(*arguments, **parameters)
         except RuntimeError as error:
             if "is a placeholder: it has no value for" not in str(error):
