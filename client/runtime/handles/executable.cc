@@ -406,14 +406,19 @@ absl::StatusOr<Execution> StartLaunch(const std::shared_ptr<ExecutableState>& st
   std::vector<Buffer> results(devices.size() * gives);
   std::vector<Future<void>> ends;
   Execution whole;
+  auto others = std::make_unique<std::vector<std::pair<std::weak_ptr<Session>, uint64_t>>>();
   for (const LaunchedPart& part : parts) {
     Execution execution = part.call->Finish(caller);
     for (size_t i = 0; i < execution.results.size(); ++i)
       results[part.participants[i / gives] * gives + i % gives] = std::move(execution.results[i]);
     ends.push_back(execution.done);
-    // A cancel of one part ends the others.
-    if (ends.size() == 1) whole = std::move(execution);
+    if (ends.size() == 1) {
+      whole = std::move(execution);
+    } else {
+      others->emplace_back(part.session, execution.command);
+    }
   }
+  whole.sent->other_parts = std::move(others);
   whole.results = std::move(results);
   whole.done = Future<void>(std::make_shared<AllDone>(std::move(ends)));
   return whole;
@@ -534,6 +539,14 @@ absl::StatusOr<ExecuteProfile> Executable::Profile(absl::Span<const Argument> ar
   return runtime::FromProto(execution.sent->reply.profile());
 }
 
-void Execution::Cancel() const { executable->session->Cancel(command); }
+void Execution::Cancel() const {
+  executable->session->Cancel(command);
+  if (sent == nullptr || sent->other_parts == nullptr) return;
+  // The other parts of a launch would learn of it from their daemons only once their arguments are there.
+  for (const auto& [part, id] : *sent->other_parts) {
+    if (const std::shared_ptr<runtime::Session> session = part.lock(); session != nullptr)
+      session->Cancel(id);
+  }
+}
 
 }  // namespace hlod

@@ -199,6 +199,34 @@ TEST_F(Launches, ACancelEndsAllParts) {
   ExpectNoMemoryUsed();
 }
 
+// The daemon of such a part offers it only when its arguments are there.
+TEST_F(Launches, ACancelEndsAPartThatWaitsForItsArguments) {
+  StartThreeOfTwo();
+  const Client client = Connect();
+  const std::vector<int> devices = {0, 2, 4};
+  const Executable forever = Must(client.CompileText(kForever));
+  const Executable numbered = Must(client.CompileText(NumberedProgram(3)));
+  for (const size_t waiting : {0u, 1u, 2u}) {
+    std::vector<Argument> arguments = Numbers(client, devices);
+    const Argument own = Must(client.device(devices[waiting]).Upload(Literal::Scalar<int32_t>(0)));
+    const Execution endless = Must(forever.Start({{own}}, {.device = devices[waiting]}));
+    const Executable widen = Must(client.CompileText(
+        "HloModule widen\nENTRY e {\n x = s32[] parameter(0)\n ROOT y = s32[2] broadcast(x), dimensions={}\n}\n"));
+    arguments[waiting] = Must(widen.Execute({endless.results[0]}))[0];
+    const Execution run = Must(numbered.Start(arguments, {.devices = devices}));
+    EXPECT_FALSE(run.done.Await(absl::Milliseconds(50)).ok());
+    run.Cancel();
+    EXPECT_EQ(KindOf(run.done.Await(kPatience)), ErrorKind::kCancelled);
+    for (const Buffer& result : run.results)
+      EXPECT_EQ(KindOf(result.ToLiteral().status()), ErrorKind::kCancelled);
+    EXPECT_FALSE(endless.done.Ready());
+    endless.Cancel();
+    EXPECT_EQ(KindOf(endless.done.Await(kPatience)), ErrorKind::kCancelled);
+  }
+  EXPECT_OK(client.Sync());
+  ExpectNoMemoryUsed();
+}
+
 TEST_F(Launches, TheDeadlineOfALaunchEndsAllParts) {
   StartThreeOfTwo();
   const Client client = Connect();
