@@ -31,6 +31,7 @@ absl::StatusOr<std::string> Text(const abi::NamedValue& option) {
 struct ClientOptions {
   ConnectOptions connect;
   std::optional<AbstractOptions> abstract;
+  bool callbacks_in_calls = false;
 };
 
 absl::StatusOr<ClientOptions> ReadClientOptions(absl::Span<const abi::NamedValue> options) {
@@ -55,6 +56,10 @@ absl::StatusOr<ClientOptions> ReadClientOptions(absl::Span<const abi::NamedValue
       // A placeholder may be of any size.
       read.daemon_flags.insert(read.daemon_flags.end(),
                                {"--buffer-bytes-max", std::to_string(int64_t{1} << 50)});
+    } else if (name == "callbacks_in_calls") {
+      if (option.type != abi::NamedValueType::kBool)
+        return InvalidArgument("The option callbacks_in_calls is not true or false.");
+      client.callbacks_in_calls = option.bool_value;
     } else if (name == "devices") {
       if (option.type != abi::NamedValueType::kInt64)
         return InvalidArgument("The option devices is not a number.");
@@ -105,13 +110,14 @@ absl::StatusOr<Client*> Client::Create(absl::Span<const abi::NamedValue> options
   if (runtime::AbstractSession* const abstract = runtime.internal_session()->options().abstract.get())
     abstract->OfAFramework();
   else SayIfPrivate(*runtime.internal_session());
-  auto client = std::make_shared<Client>(std::move(runtime));
+  auto client = std::make_shared<Client>(std::move(runtime), read.callbacks_in_calls);
   absl::MutexLock lock(&Clients::Get().mu);
   return Clients::Get().list.emplace_back(std::move(client)).get();
 }
 
-Client::Client(hlod::Client runtime)
+Client::Client(hlod::Client runtime, bool callbacks_in_calls)
     : runtime_(std::move(runtime)),
+      callbacks_in_calls_(callbacks_in_calls),
       version_(VersionOf(runtime_.daemon())),
       completions_(std::make_shared<runtime::Completions>(session())),
       topology_(version_) {

@@ -30,16 +30,19 @@ namespace hlod::pjrt {
 class Client : public std::enable_shared_from_this<Client> {
  public:
   // Connects, and keeps the framework's reference until Destroy. Understands the options "address", "name"
-  // and "token" (strings), "devices" (a number) and "abstract" (the session is abstract; a string as
-  // HLOD_ABSTRACT has it), refuses a "num_nodes" above 1, and ignores others, which frameworks add.
+  // and "token" (strings), "devices" (a number), "callbacks_in_calls" (true or false, see there) and
+  // "abstract" (the session is abstract; a string as HLOD_ABSTRACT has it), refuses a "num_nodes" above 1,
+  // and ignores others, which frameworks add.
   static absl::StatusOr<Client*> Create(absl::Span<const abi::NamedValue> options);
-  explicit Client(hlod::Client runtime);
+  explicit Client(hlod::Client runtime, bool callbacks_in_calls = false);
   // Gives up the framework's reference. INVALID_ARGUMENT when the client was destroyed before.
   static absl::Status Destroy(Client* client);
 
   const hlod::Client& runtime() const { return runtime_; }
   const std::shared_ptr<runtime::Session>& session() const { return runtime_.internal_session(); }
   const std::string& version() const { return version_; }
+  // True when a call that runs a program with callbacks serves them, and returns when the program has ended.
+  bool callbacks_in_calls() const { return callbacks_in_calls_; }
   const std::vector<Device*>& devices() const { return devices_; }  // By ordinal.
   const std::vector<Memory*>& memories() const { return memories_; }
   Topology& topology() { return topology_; }
@@ -77,6 +80,7 @@ class Client : public std::enable_shared_from_this<Client> {
   std::shared_ptr<runtime::Completions> CompletionsOf(const std::shared_ptr<runtime::Session>& session);
 
   const hlod::Client runtime_;
+  const bool callbacks_in_calls_;
   const std::string version_;
   const std::shared_ptr<runtime::Completions> completions_;
   absl::Mutex mu_;

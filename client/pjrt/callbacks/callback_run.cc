@@ -1,4 +1,4 @@
-// Serves the callbacks of an execution, on a thread.
+// Serves the callbacks of an execution.
 #include "client/pjrt/callbacks/callback_run.h"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "client/pjrt/buffers/buffer.h"
 #include "client/pjrt/call_location.h"
 #include "client/pjrt/callbacks/to_device_stream.h"
@@ -26,6 +27,7 @@ struct Listener {
   bool calls = true;  // False when another participant calls back with the same value.
   hlo::Shape shape;
   hlod::Buffer value;
+  Future<Literal> read;      // Not valid when the read is requested later.
   runtime::Command command;  // Null without a command.
 };
 
@@ -83,7 +85,7 @@ class CallbackRun {
         if (channel == channels_.to_host.end()) continue;  // The program does not use it.
         const bool calls =
             &participant == &participants_.front() || !channels_.once.contains(send.channel_id);
-        listeners_.push_back({&participant, &send, calls, channel->second, {}, nullptr});
+        listeners_.push_back({&participant, &send, calls, channel->second, {}, {}, nullptr});
         Ask(listeners_.back());
       }
     }
@@ -97,17 +99,23 @@ class CallbackRun {
     if (!asked.ok()) return Note(asked.status());
     listener.value = asked->front();
     listener.command = ProducerOf(listener.value);
+    // A small value comes with the news that it is there, without a round trip of its own.
+    const int64_t bytes = hlo::ByteSize(listener.shape).value_or(0);
+    if (listener.calls && bytes <= client_->runtime().limits().inline_bytes_max)
+      listener.read = listener.value.ToLiteralAsync(Cause::kImplicitDownload, CurrentLine());
   }
 
   // Passes the received value to the callback, and requests the next one.
   void Take(Listener& listener) {
     const hlod::Buffer value = std::exchange(listener.value, hlod::Buffer());
+    const Future<Literal> read = std::exchange(listener.read, Future<Literal>());
     const absl::Status come = listener.command->status;
     listener.command = nullptr;
     if (absl::IsCancelled(come)) return;  // The program has ended.
     if (!come.ok()) return Note(come);
     if (!listener.calls) return Ask(listener);
-    const absl::StatusOr<Literal> literal = value.ToLiteral(Cause::kImplicitDownload, CurrentLine());
+    const absl::StatusOr<Literal> literal =
+        read.valid() ? read.Await() : value.ToLiteral(Cause::kImplicitDownload, CurrentLine());
     if (!literal.ok()) return Note(literal.status());
     Note(Call(*listener.send, *literal));
     if (!first_error_.ok()) return;  // The program is being stopped: it must not get a result.
@@ -194,12 +202,17 @@ class CallbackRun {
   absl::Status lost_, first_error_;
 };
 
+// The number of executions, one within the other, whose callbacks this thread serves.
+thread_local size_t executions_served_here = 0;
+
 }  // namespace
 
 uint64_t LineOfThisThread() {
   static std::atomic<uint64_t> last = 0;
-  thread_local const uint64_t line = ++last;
-  return line;
+  // An execution that a callback starts must not wait for the one that the callback belongs to.
+  thread_local std::vector<uint64_t> lines;
+  while (lines.size() <= executions_served_here) lines.push_back(++last);
+  return lines[executions_served_here];
 }
 
 std::shared_ptr<Completion> ServeCallbacks(const HostChannels& channels,
@@ -215,6 +228,15 @@ std::shared_ptr<Completion> ServeCallbacks(const HostChannels& channels,
   });
   if (!started.ok()) run->GiveUp(started);
   return run->end();
+}
+
+absl::Status ServeCallbacksHere(const HostChannels& channels, std::vector<ParticipantCallbacks> participants,
+                                const Execution& execution) {
+  CallbackRun run(channels, std::move(participants), execution);
+  ++executions_served_here;
+  const auto served = absl::MakeCleanup([] { --executions_served_here; });
+  run.Run();
+  return run.end()->Await();
 }
 
 }  // namespace hlod::pjrt

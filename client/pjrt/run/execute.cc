@@ -71,6 +71,13 @@ void GiveFailed(const Run& run, const absl::Status& error, abi::LoadedExecutable
   }
 }
 
+// Returns the error of a call, unless the daemon is lost: then the call succeeds, and its results fail.
+absl::Status FailCall(const Run& run, const absl::Status& error, abi::LoadedExecutable_Execute_Args& args) {
+  if (hlod::KindOf(error) != ErrorKind::kLostSession) return error;
+  GiveFailed(run, error, args);
+  return absl::OkStatus();
+}
+
 // Returns the arrays that one participant takes.
 std::vector<StepEnd::Array> ArraysOf(const std::vector<Shape>& shapes, absl::Span<const Argument> arguments) {
   std::vector<StepEnd::Array> arrays;
@@ -135,11 +142,7 @@ absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
   Client& client = run.program->client();
   EndAfterSteps(run);
   const absl::StatusOr<Execution> execution = run.runtime.Start(run.arguments, run.options, CurrentLine());
-  if (!execution.ok()) {
-    if (hlod::KindOf(execution.status()) != ErrorKind::kLostSession) return execution.status();
-    GiveFailed(run, execution.status(), args);
-    return absl::OkStatus();
-  }
+  if (!execution.ok()) return FailCall(run, execution.status(), args);
   CountStep(run, *execution);
   std::vector<std::shared_ptr<const Lineage>> lineages;
   if (IsAbstract(client.runtime()) && run.devices.size() == 1) {
@@ -149,8 +152,13 @@ absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
   run.arguments.clear();
   for (Buffer* const buffer : run.consumed) buffer->Delete();
   std::shared_ptr<Completion> end;
-  if (!run.program->channels().empty())
+  if (!run.program->channels().empty() && client.callbacks_in_calls()) {
+    const absl::Status served =
+        ServeCallbacksHere(run.program->channels(), std::move(run.callbacks), *execution);
+    if (!served.ok()) return FailCall(run, served, args);
+  } else if (!run.program->channels().empty()) {
     end = ServeCallbacks(run.program->channels(), std::move(run.callbacks), *execution);
+  }
   Give(run, *execution, end, args);
   for (size_t i = 0; i < lineages.size(); ++i) args.output_lists[0][i]->set_lineage(std::move(lineages[i]));
   if (IsProfiling()) {
