@@ -57,11 +57,11 @@ constexpr JsonObject kJsonObjects[] = {
      "results[index shape placeholder (file | value)] stats (a session "
      "part)"},
     {"profile",
-     "module daemon device persistent runs run_us (their median) machine{threads cpu_level f32_flops "
-     "copies[bytes bytes_per_second]} steps[index kind text type lines runs us bytes flops share roofline] "
+     "module daemon device persistent runs run_us (the mean of their middle half) machine{threads "
+     "cpu_level f32_flops copies[bytes bytes_per_second]} steps[index kind text type lines runs us bytes flops share roofline] "
      "(share: part of run_us; roofline: part of the machine's speed; bytes and flops: of one of its runs; "
-     "lines: none if persistent) other_steps other_us between_us (the time between steps) kinds{fused "
-     "library movement reference copy} (us)"},
+     "lines: none if persistent) other_steps other_us between_us (the time between steps) "
+     "kinds{assembled interpreted withdrawn library movement reference copy} (us)"},
     {"replay",
      "command_log client complete commands failed not_read recorded_us replayed_us programs (the "
      "sum of compiles and cache hits) stats (a session part)"},

@@ -19,35 +19,35 @@
 namespace hlod::cli {
 namespace {
 
-int64_t Median(std::vector<int64_t> values) {
-  std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : values[values.size() / 2];
-}
-
-// Returns the profile whose times are the medians of the given ones.
-ExecuteProfile MedianOf(const std::vector<ExecuteProfile>& runs) {
-  // A position in the plan may have several rows, such as the copies of a loop's values.
-  std::map<std::pair<int64_t, int>, std::pair<StepProfile, std::vector<int64_t>>> steps;
-  std::vector<int64_t> run_ns, other_ns, other_steps;
-  for (const ExecuteProfile& run : runs) {
-    std::map<int64_t, int> seen;
-    for (const StepProfile& step : run.steps) {
-      auto& [row, ns] = steps[{step.index, seen[step.index]++}];
-      row = step;
-      ns.push_back(step.ns);
-    }
-    run_ns.push_back(run.run_ns);
-    other_ns.push_back(run.other_ns);
-    other_steps.push_back(run.other_steps);
-  }
+// Returns the profile whose times are means over the middle half of the runs, by their time: its steps then
+// add up to no more than its run, which medians of each would not, and no interrupted run is in it.
+ExecuteProfile MeanOfMiddleHalf(std::vector<ExecuteProfile> runs) {
+  std::sort(runs.begin(), runs.end(),
+            [](const ExecuteProfile& a, const ExecuteProfile& b) { return a.run_ns < b.run_ns; });
+  const auto begin = runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 4);
+  const auto end = runs.end() - static_cast<std::ptrdiff_t>(runs.size() / 4);
   ExecuteProfile profile;
-  for (auto& [key, row] : steps) {
-    row.first.ns = Median(std::move(row.second));
-    profile.steps.push_back(std::move(row.first));
+  // A position in the plan may have several rows, such as the copies of a loop's values.
+  std::map<std::pair<int64_t, int>, StepProfile> steps;
+  for (auto run = begin; run != end; ++run) {
+    std::map<int64_t, int> seen;
+    for (const StepProfile& step : run->steps) {
+      StepProfile& row = steps[{step.index, seen[step.index]++}];
+      const int64_t before = row.ns;
+      row = step;
+      row.ns += before;
+    }
+    profile.run_ns += run->run_ns;
+    profile.other_ns += run->other_ns;
+    profile.other_steps = std::max(profile.other_steps, run->other_steps);
   }
-  profile.run_ns = Median(std::move(run_ns));
-  profile.other_ns = Median(std::move(other_ns));
-  profile.other_steps = Median(std::move(other_steps));
+  const std::ptrdiff_t count = std::max<std::ptrdiff_t>(1, end - begin);
+  for (auto& [key, row] : steps) {
+    row.ns /= count;
+    profile.steps.push_back(std::move(row));
+  }
+  profile.run_ns /= count;
+  profile.other_ns /= count;
   return profile;
 }
 
@@ -177,7 +177,7 @@ absl::StatusOr<ExecuteProfile> Measure(const Client& client, const Module& modul
     else runs.push_back(std::move(run));
     RETURN_IF_ERROR(participants.CheckGiven());
   }
-  ExecuteProfile profile = MedianOf(runs);
+  ExecuteProfile profile = MeanOfMiddleHalf(std::move(runs));
   profile.machine = std::move(machine);
   return profile;
 }
@@ -208,7 +208,8 @@ absl::Status ProfileModule(const CommonOptions& common, const ProfileOptions& op
     Show(Dump(json) + "\n");
     return absl::OkStatus();
   }
-  Show(absl::StrFormat("%s: %d runs, median %.1f us\n", module->name(), run.repeat, Us(profile.run_ns)));
+  Show(absl::StrFormat("%s: %d runs, %.1f us (the mean of the middle half)\n", module->name(), run.repeat,
+                       Us(profile.run_ns)));
   PrintMachine(profile);
   if (compiled.persistent)
     Show("lines: none, because the plan is from the compile cache of an earlier daemon (--compile-cache)\n");

@@ -80,10 +80,12 @@ class Profiler {
 
   // Returns the bytes that a step reads and writes at least.
   double Traffic(const Op& op) const {
-    double bytes = 0;
-    for (const ValueId input : op.inputs) bytes += BytesOf(input);
     double written = 0;
     for (const ValueId output : op.outputs) written += BytesOf(output);
+    if (op.step->kind() == StepKind::kFused && op.part_bytes >= 0)
+      return static_cast<double>(op.part_bytes) + written;
+    double bytes = 0;
+    for (const ValueId input : op.inputs) bytes += BytesOf(input);
     // A movement reads parts of its inputs, but not more than it writes.
     if (op.step->kind() == StepKind::kMovement && op.part_bytes < 0) bytes = std::min(bytes, written);
     bytes += written;

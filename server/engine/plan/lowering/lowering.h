@@ -75,7 +75,8 @@ struct Op {
   absl::InlinedVector<ValueId, 3> inputs, outputs;
   // For profiles. The lines that the step's instructions come from, at most kLinesMax; the element type that
   // it computes in; and the bytes of its first input that it reads when it does not need all of them, or that
-  // it writes of its first output when both share memory (`writes_part`), else -1.
+  // it writes of its first output when both share memory (`writes_part`), else -1. A fused step has the bytes
+  // of all its inputs that it reads.
   static constexpr size_t kLinesMax = 4;
   absl::InlinedVector<SourceLine, 1> lines;
   hlo::PrimitiveType type = hlo::kInvalid;

@@ -35,6 +35,27 @@ std::string SlowText(Instruction instruction, const std::string& reason) {
   return absl::StrCat(text, ": ", reason);
 }
 
+// Returns the bytes that a group's step reads at least: of each input one element per element that it
+// computes, which is less than the input where it reads through a slice, and no more than the input where it
+// reads through a broadcast.
+int64_t ReadBytes(const hlo::Computation& computation, const FusionGroup& group) {
+  int64_t elements = 0;
+  for (NodeId node : group.nodes) {
+    const Instruction instruction = computation[node];
+    const bool reduces = instruction.opcode() == hlo::kReduce;
+    const hlo::Shape& domain = reduces ? instruction.operand(0).shape() : instruction.shape();
+    if (domain.IsArray()) elements = std::max(elements, hlo::ElementCount(domain).value_or(0));
+  }
+  double bytes = 0;
+  for (NodeId input : group.inputs) {
+    const hlo::Shape& shape = computation[input].shape();
+    const auto whole = static_cast<double>(hlo::ByteSize(shape).value_or(0));
+    const int64_t count = hlo::ElementCount(shape).value_or(0);
+    bytes += count > elements ? whole / static_cast<double>(count) * static_cast<double>(elements) : whole;
+  }
+  return static_cast<int64_t>(bytes);
+}
+
 }  // namespace
 
 void Lowering::AddLine(Op& op, Instruction instruction) {
@@ -94,6 +115,7 @@ absl::Status Lowering::LowerGroup(Frame& frame, const FusionGroup& group) {
   op.outputs = std::move(outputs);
   for (NodeId node : group.nodes) AddLine(op, frame.computation[node]);
   if (!group.outputs.empty()) op.type = frame.computation[group.outputs[0]].shape().type;
+  op.part_bytes = ReadBytes(frame.computation, group);
   return absl::OkStatus();
 }
 

@@ -507,6 +507,28 @@ TEST(Plan, AProfileHasTheTimeTheWorkAndTheLinesOfEachStep) {
   EXPECT_EQ(update.bytes, 3 * 4 + 2 * 4.0) << "The element twice, read and written, and two indices.";
 }
 
+TEST(Plan, AProfileCountsWhatAFusedStepReadsOfItsInputs) {
+  const auto module = hlo::ParseModule(R"(HloModule m
+    ENTRY e {
+      p = f32[4096] parameter(0)
+      q = f32[8] parameter(1)
+      part = f32[8] slice(p), slice={[16:24]}
+      ROOT r = f32[8] multiply(part, q)
+    })");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto plan = Compile(**module).value();
+  StepTimes times;
+  RunContext context;
+  context.times = &times;
+  ASSERT_TRUE(RunPlan(*plan,
+                      {Sample(Shape::Array(hlo::kF32, {4096}), 1), Sample(Shape::Array(hlo::kF32, {8}), 2)},
+                      context)
+                  .ok());
+  const RunProfile profile = plan->Profile(times);
+  ASSERT_EQ(profile.steps.size(), 1u);
+  EXPECT_EQ(profile.steps[0].bytes, 3 * 8 * 4.0) << "Eight elements of each input, and of the result.";
+}
+
 TEST(Plan, AProfileListsTheLongestSteps) {
   Module module("many");
   Builder b(module, "main");
