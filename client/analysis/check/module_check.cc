@@ -223,6 +223,7 @@ void AppendTarget(const ModuleReport& report, std::string& text) {
                         target.chip.name, target.count, target.count == 1 ? "" : "s", Name(report.fit()),
                         RangeText(report.peak_bytes, BytesText), BytesText(target.chip.usable_bytes),
                         target.chip.source);
+  absl::StrAppend(&text, ToAbsl(PaddingText(target.chip)));
   if (report.fit() == ModuleReport::Fit::kMayNotFit)
     text += "                 the limit is within the error bar: that is a failure\n";
   absl::StrAppendFormat(

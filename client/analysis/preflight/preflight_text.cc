@@ -91,6 +91,7 @@ void AppendTarget(const RunReport& report, std::string& text) {
                         target.chip.name, Plural(target.count, "chip"), Name(report.fit()),
                         RangeText(report.peak.bytes, BytesText), BytesText(target.chip.usable_bytes),
                         target.chip.source);
+  absl::StrAppend(&text, ToAbsl(PaddingText(target.chip)));
   absl::StrAppendFormat(
       &text, "step             %s at full speed (an estimate: without overheads and communication)\n",
       RangeText(report.step_seconds, SecondsText));

@@ -85,6 +85,13 @@ int64_t BytesOn(const Chip& chip, const hlo::Shape& shape) {
   return elements * width;
 }
 
+std::string_view PaddingText(const Chip& chip) {
+  return chip.tiled
+             ? "                 each array is padded to tiles of the chip: (8, 128) elements of 32 bits, and of "
+               "narrower ones more rows\n"
+             : "";
+}
+
 absl::StatusOr<std::vector<Chip>> KnownChips(const std::string& path) {
   std::vector<Chip> chips = {
 #define HLOD_CHIP(name, memory, usable, bandwidth, flops, tiled, source) \

@@ -25,6 +25,9 @@ struct Chip {
 // (8, 128) elements of 32 bits, (16, 128) of 16, (32, 128) of 8; arrays of one dimension to 1024 bytes.
 int64_t BytesOn(const Chip& chip, const hlo::Shape& shape);
 
+// Returns the line of a report that says how the chip pads arrays; empty if it does not.
+std::string_view PaddingText(const Chip& chip);
+
 // Returns the chips of the table, and those of a TOML file if its path is not empty:
 //   [chips.mine]
 //   memory_bytes = 64e9
