@@ -120,7 +120,9 @@ TEST_F(OwnChannels, ALateValueIsDropped) {
   const uint64_t late = session_.Answer(run, 9);
   EXPECT_TRUE(session_.Await(run).ok());
   session_.Deliver(upload);
-  if (const absl::Status end = session_.Await(late); !end.ok()) EXPECT_THAT(Text(end), HasSubstr("has ended"));
+  if (const absl::Status end = session_.Await(late); !end.ok()) {
+    EXPECT_THAT(Text(end), HasSubstr("has ended"));
+  }
   EXPECT_TRUE(session_.Await(session_.Free({9})).ok());
 }
 

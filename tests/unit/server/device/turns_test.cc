@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/synchronization/blocking_counter.h"
 #include "common/base/errors/error.h"
 #include "common/hlo/proto/wire_count.h"
 #include "server/device/programs/session_assembly.h"
@@ -120,16 +121,22 @@ TEST_F(Turns, NorIsAnAbstractOne) {
 
 TEST_F(Turns, ACompileThatIsCancelledIsAnsweredAtOnce) {
   const auto compilers_go_on = std::make_shared<absl::Notification>();
+  const auto compilers_wait = std::make_shared<absl::BlockingCounter>(2);
+  absl::Cleanup go_on = [compilers_go_on] { compilers_go_on->Notify(); };
   for (int i = 0; i < 2; ++i) {
-    devices->executables().Run(2, [compilers_go_on] { compilers_go_on->WaitForNotification(); });
+    devices->executables().Run(2, [compilers_go_on, compilers_wait] {
+      compilers_wait->DecrementCount();
+      compilers_go_on->WaitForNotification();
+    });
   }
+  compilers_wait->Wait();
   const uint64_t compile = hog.Compile(1, LoopProgram());
   const uint64_t execute = hog.Execute(LoopOf(hog, {2}, 1));
   hog.session_device->Cancel(compile);
   ASSERT_TRUE(hog.AnswerTo(compile).has_value());
   EXPECT_EQ(KindOf(*hog.AnswerTo(compile)), ErrorKind::kCancelled);
   EXPECT_EQ(KindOf(hog.Await(execute)), ErrorKind::kCancelled) << "What it was to run.";
-  compilers_go_on->Notify();
+  std::move(go_on).Invoke();
   EXPECT_TRUE(Eventually([&] { return devices->executables().queued() == 0; }));
   EXPECT_EQ(devices->executables().Find(Sha256(LoopProgram())), nullptr);
 }
@@ -366,7 +373,9 @@ TEST_F(CompileTurns, AUsedUpShareRefusesOnlyThoseWhoHaveIt) {
       1, program,
       [&](const absl::StatusOr<ExecutableCache::Compiled>& c) {
         // If the second one's thread came first, the program is compiled for both.
-        if (!c.ok()) EXPECT_EQ(KindOf(c.status()), ErrorKind::kLimit) << c.status();
+        if (!c.ok()) {
+          EXPECT_EQ(KindOf(c.status()), ErrorKind::kLimit) << c.status();
+        }
         first.Notify();
       },
       small.ShareOf("user 1"));
