@@ -9,7 +9,7 @@ from jax import lax
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec as P
 
-from support import PluginTest, array, main
+from support import PluginTest, array, integers, main
 
 
 def mesh_on(platform, axis_type=AxisType.Auto):
@@ -123,6 +123,20 @@ class Shardings(PluginTest):
             return jax.jit(f)(x), jax.jit(lambda v: f(v).sum(0))(x)
 
         self.same_division(run)
+
+    def test_small_floats_in_shard_map(self):
+        # The types of a shard_map's parts are MLIR's own, and not StableHLO's.
+        names = "e3m4 e4m3 e4m3b11fnuz e4m3fn e4m3fnuz e5m2 e5m2fnuz e8m0fnu"
+        for name in [f"float8_{name}" for name in names.split()] + ["float4_e2m1fn"]:
+            with self.subTest(name):
+
+                def run(mesh):
+                    x = jax.device_put(2.0 ** integers(8, 8, low=0, high=3), NamedSharding(mesh, P("x", "y"))).astype(name)
+                    f = jax.shard_map(lambda v: (v, v.astype(np.float32) * 2), mesh=mesh, in_specs=P("x"), out_specs=P("x"))
+                    small, wide = jax.jit(f)(x)
+                    return small.astype(np.float32), wide
+
+                self.same_division(run)
 
     def test_inspections(self):
         def heard(mesh):
