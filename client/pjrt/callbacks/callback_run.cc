@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
-#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -114,10 +112,10 @@ class CallbackRun {
     if (absl::IsCancelled(come)) return;  // The program has ended.
     if (!come.ok()) return Note(come);
     if (!listener.calls) return Ask(listener);
-    const absl::StatusOr<Literal> literal =
+    absl::StatusOr<Literal> literal =
         read.valid() ? read.Await() : value.ToLiteral(Cause::kImplicitDownload, CurrentLine());
     if (!literal.ok()) return Note(literal.status());
-    Note(Call(*listener.send, *literal));
+    Note(Call(*listener.send, *std::move(literal)));
     if (!first_error_.ok()) return;  // The program is being stopped: it must not get a result.
     Answer(*listener.participant, listener.send->channel_id);
     Ask(listener);
@@ -137,12 +135,12 @@ class CallbackRun {
     }
   }
 
-  absl::Status Call(const abi::SendCallbackInfo& send, const Literal& value) {
-    const size_t size = value.bytes().size();
-    void* const data = std::malloc(std::max<size_t>(size, 1));
-    if (data == nullptr) return ResourceExhausted("A callback's operand of %d bytes finds no memory.", size);
-    if (size > 0) std::memcpy(data, value.bytes().data(), size);
-    abi::Chunk chunk = {data, size, [](void* owned, void*) { std::free(owned); }, nullptr};
+  absl::Status Call(const abi::SendCallbackInfo& send, Literal value) {
+    auto* const owned = new Literal(std::move(value));
+    const size_t size = owned->bytes().size();
+    // The callback owns the chunk. One without bytes has an address, too.
+    abi::Chunk chunk = {size > 0 ? static_cast<void*>(owned->bytes().data()) : owned, size,
+                        [](void*, void* literal) { delete static_cast<Literal*>(literal); }, owned};
     Error* (*make_error)(abi::ErrorCode, const char*, size_t) = [](abi::ErrorCode code, const char* message,
                                                                    size_t message_size) {
       return ToError(ToStatus(code, message, message_size));

@@ -28,7 +28,7 @@ CopyToDeviceStream::~CopyToDeviceStream() {
     absl::MutexLock lock(&mu_);
     if (sent_) return;
     cut_short = FailedPrecondition("The stream to channel %d was destroyed after %d of %d bytes.", channel_,
-                                   bytes_.size(), total_);
+                                   current_bytes_, total_);
   }
   Fail(std::move(cut_short));
 }
@@ -38,18 +38,22 @@ void CopyToDeviceStream::Fail(absl::Status error) {
 }
 
 absl::Status CopyToDeviceStream::Add(const void* data, size_t size) {
-  std::vector<std::byte> whole;
+  absl::Span<const std::byte> whole;
   {
     absl::MutexLock lock(&mu_);
-    if (size > static_cast<size_t>(total_) - bytes_.size()) {
+    if (size > static_cast<size_t>(total_ - current_bytes_)) {
       return InvalidArgument("A chunk of %d bytes after %d is too large: the value has %d.", size,
-                             bytes_.size(), total_);
+                             current_bytes_, total_);
     }
     if (size > 0) RETURN_IF_ERROR(Given(data, "chunk.data"));
-    const auto* const from = static_cast<const std::byte*>(data);
-    bytes_.insert(bytes_.end(), from, from + size);
-    if (static_cast<int64_t>(bytes_.size()) < total_ || std::exchange(sent_, true)) return absl::OkStatus();
-    whole = bytes_;
+    if (sent_) return absl::OkStatus();
+    const absl::Span<const std::byte> chunk(static_cast<const std::byte*>(data), size);
+    const bool is_whole = static_cast<int64_t>(size) == total_;
+    if (!is_whole) bytes_.insert(bytes_.end(), chunk.begin(), chunk.end());
+    current_bytes_ += static_cast<int64_t>(size);
+    if (current_bytes_ < total_) return absl::OkStatus();
+    sent_ = true;  // From now on bytes_ stays as it is.
+    whole = is_whole ? chunk : bytes_;
   }
   // A framework ends the process when a chunk fails, so the failure becomes the error of the execution.
   for (const Device* const device : devices_) {
@@ -63,7 +67,7 @@ absl::Status CopyToDeviceStream::Add(const void* data, size_t size) {
 
 int64_t CopyToDeviceStream::current_bytes() const {
   absl::MutexLock lock(&mu_);
-  return static_cast<int64_t>(bytes_.size());
+  return current_bytes_;
 }
 
 absl::Status Serve(abi::CopyToDeviceStream_Destroy_Args& args) {

@@ -45,7 +45,8 @@ class CopyToDeviceStream {
   const std::shared_ptr<Completion> end_;
   mutable absl::Mutex mu_;
   bool sent_ ABSL_GUARDED_BY(mu_) = false;
-  std::vector<std::byte> bytes_ ABSL_GUARDED_BY(mu_);
+  int64_t current_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  std::vector<std::byte> bytes_ ABSL_GUARDED_BY(mu_);  // Empty when the value came in one chunk.
 };
 
 }  // namespace hlod::pjrt
