@@ -84,8 +84,13 @@ absl::Status Group::OnMessage(uint32_t rank, const v1::PeerMessage& message, int
         return InvalidArgument("It asks this daemon, which does not coordinate, for a ticket.");
       const v1::TicketRequest& request = message.ticket_request();
       RETURN_IF_ERROR(CheckUser(request.user()));
-      if (request.used_us() > 0) tickets_.Charge(request.session(), request.user(), request.used_us());
+      const uint64_t used_us = request.used_us() == 0
+                                   ? 0
+                                   : claims_.Believe(rank, request.session(), request.used_us(),
+                                                     membership_.device_count(), now_us);
+      if (used_us > 0) tickets_.Charge(request.session(), request.user(), used_us);
       if (request.number() == 0) return absl::OkStatus();
+      claims_.OnTicket(rank, request.session(), now_us);
       v1::PeerMessage answer;
       answer.mutable_ticket()->set_number(request.number());
       answer.mutable_ticket()->set_ticket(
@@ -158,6 +163,7 @@ absl::Status Group::OnOfferRefused(uint32_t rank, const v1::LaunchOfferRefused& 
 
 void Group::OnGone(uint32_t rank, const absl::Status& why, int64_t now_us) {
   now_us_ = now_us;
+  claims_.Forget(rank);
   leader_.OnGone(rank, why);
   participant_.OnGone(rank, why, now_us);
   offers_.OnGone(rank, why, now_us);

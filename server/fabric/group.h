@@ -73,6 +73,7 @@ class Group : public MemberEvents {
   std::map<std::pair<uint64_t, uint64_t>, uint32_t> offered_;
   Membership membership_;
   Tickets tickets_;
+  Claims claims_;
   Leader leader_;
   Participant participant_;
   Offers offers_;

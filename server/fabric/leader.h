@@ -73,9 +73,6 @@ class Leader {
     static constexpr uint64_t kExpectedUs = 100'000;
   };
   using Launches = std::map<uint64_t, Launch>;
-  // The least time that a launch is charged for: also an empty one, or one that is refused while it is
-  // prepared, takes messages, and turns on its devices.
-  static constexpr uint64_t kLaunchMinUs = 1'000;
 
   // Returns the device time of a part for some time.
   static uint64_t DeviceTime(const Part& part, int64_t us);

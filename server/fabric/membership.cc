@@ -297,6 +297,13 @@ bool Membership::has_coordinator() const {
   return found != members_.end() && found->second.link != 0;
 }
 
+uint64_t Membership::device_count() const {
+  constexpr uint32_t kMost = 1024;  // The most that is believed of a member.
+  uint64_t count = std::min(self_.devices(), kMost);
+  for (const auto& [rank, peer] : members_) count += std::min(peer.member.devices(), kMost);
+  return count;
+}
+
 std::string Membership::NameOf(uint32_t rank) const {
   if (rank == self_.rank()) return absl::StrCat(self_.name(), " (rank ", rank, ")");
   const auto found = members_.find(rank);

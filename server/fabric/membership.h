@@ -97,6 +97,8 @@ class Membership {
   // True when the coordinator's link works.
   bool has_coordinator() const;
   bool Has(uint32_t rank) const { return rank == self_.rank() ? joined() : members_.contains(rank); }
+  // Returns the number of devices of all members.
+  uint64_t device_count() const;
   // Returns another member; null if no other has the rank.
   const v1::Member* MemberOf(uint32_t rank) const {
     const auto found = members_.find(rank);

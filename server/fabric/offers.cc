@@ -1,6 +1,7 @@
 // Offers of multi-controller programs: compared by sequence number, digest and parts.
 #include "server/fabric/offers.h"
 
+#include <algorithm>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -27,138 +28,270 @@ LaunchSpec LaunchOf(const v1::LaunchOffer& offer) {
   return launch;
 }
 
+// Returns true if a daemon has a part in the launch; CheckParts holds.
+bool HasPart(const v1::LaunchOffer& offer, uint32_t rank) {
+  const auto part =
+      std::lower_bound(offer.parts().begin(), offer.parts().end(), rank,
+                       [](const v1::LaunchPart& one, uint32_t other) { return one.rank() < other; });
+  return part != offer.parts().end() && part->rank() == rank;
+}
+
+Digest PartsOf(const v1::LaunchOffer& offer) {
+  v1::LaunchOffer parts;
+  *parts.mutable_parts() = offer.parts();
+  return Sha256(parts.SerializeAsString());
+}
+
 // Returns the launch of a user, who has one, that came last.
 template <typename Turns>
-auto LatestOf(const Turns& turns, const std::string& user) {
-  return std::prev(turns.upper_bound({user, std::numeric_limits<uint64_t>::max()}))->second;
+auto LatestOf(const Turns& turns, uint32_t rank, const std::string& user) {
+  return std::prev(turns.upper_bound({rank, user, std::numeric_limits<uint64_t>::max()}))->second;
 }
 
 // Returns about the memory that a launch occupies which waits for its other offers.
 int64_t BytesOf(const v1::LaunchOffer& offer) {
-  constexpr size_t kFixed = 1024, kOfPart = sizeof(v1::LaunchPart) + 192;  // With places in sets and lists.
+  constexpr size_t kFixed = 1024, kOfPart = sizeof(v1::LaunchPart) + 320;  // With places in sets and lists.
   size_t bytes = kFixed + offer.user().size() + static_cast<size_t>(offer.parts_size()) * kOfPart;
   for (const v1::LaunchPart& part : offer.parts())
     bytes += static_cast<size_t>(part.devices_size() + part.participants_size()) * sizeof(uint32_t);
   return static_cast<int64_t>(bytes);
 }
 
+absl::Status Differs(uint64_t sequence, const std::string& name) {
+  // Launches come from clients; the daemon has done nothing wrong.
+  return FailedPrecondition(
+      "Launch %d of the group differs: %s has a part in it by its own offer at most. Nothing has started.",
+      sequence, name);
+}
+
 }  // namespace
 
-void Offers::Refuse(uint32_t rank, const v1::LaunchOffer& offer, const absl::Status& why) {
+// -----------------------------------------------------------------------------------------------------------
+// refusing
+
+void Offers::Refuse(uint32_t rank, const Key& key, const absl::Status& why) {
   v1::PeerMessage message;
   v1::LaunchOfferRefused& refused = *message.mutable_offer_refused();
-  refused.set_group(offer.group());
-  refused.set_sequence(offer.sequence());
+  refused.set_group(key.first);
+  refused.set_sequence(key.second);
   *refused.mutable_error() = ErrorFor(why);
   post_(rank, std::move(message));
 }
 
-void Offers::Refuse(std::map<Key, Waiting>::iterator waiting, const absl::Status& why, int64_t now_us) {
-  const v1::LaunchOffer& first = waiting->second.first;
-  Refused refused{.why = why, .user = first.user(), .late = {}, .since_us = now_us};
-  for (const auto& [rank, offered] : waiting->second.offered) {
-    if (offered) {
-      Refuse(rank, first, why);
-    } else {
-      refused.late.insert(rank);
-    }
+void Offers::Refuse(Launches::iterator found, const absl::Status& why, int64_t now_us) {
+  const Waiting& waiting = found->second;
+  Refused refused{.why = why, .user = waiting.user, .late = {}, .only = {}, .since_us = now_us};
+  if (waiting.own.has_value()) {
+    for (const v1::LaunchPart& part : waiting.own->parts()) refused.late.insert(part.rank());
   }
-  Remember(waiting->first, std::move(refused));
-  Drop(waiting->first, waiting->second);
-  waiting_.erase(waiting);
+  for (const auto& [rank, said] : waiting.said) {
+    if (said.kind == Said::Kind::kOffered) Refuse(rank, found->first, why);
+    if (said.kind == Said::Kind::kComing) continue;
+    refused.late.erase(rank);
+    if (!waiting.own.has_value()) refused.only.insert(rank);
+  }
+  if (!refused.only.empty()) refused.late.insert(waiting.leader);
+  Remember(found->first, std::move(refused));
+  Erase(found);
 }
 
-absl::Status Offers::Keep(const Key& key, Waiting& waiting, const v1::LaunchOffer& offer) {
-  const int64_t bytes = BytesOf(offer);
-  RETURN_IF_ERROR(work_.Charge(offer.user(), bytes));
-  waiting.first = offer;
-  waiting.bytes = bytes;
-  waiting_counts_.Add(key.first, offer.user());
-  waiting_turns_[{offer.user(), waiting.turn}] = key;
-  return absl::OkStatus();
-}
-
-void Offers::Drop(const Key& key, Waiting& waiting) {
-  const std::string& user = waiting.first.user();
-  work_.Discharge(user, waiting.bytes);
-  waiting_counts_.Remove(key.first, user);
-  waiting_turns_.erase({user, waiting.turn});
+void Offers::RefuseFirst(const Key& key, uint32_t rank, uint32_t self, const v1::LaunchOffer& offer,
+                         const absl::Status& why, int64_t now_us) {
+  if (offer.coming()) return;  // The offer itself will be refused, unless there is room then.
+  Refused refused{.why = why, .user = offer.user(), .late = {self}, .only = {rank}, .since_us = now_us};
+  if (rank == self) {
+    refused.only.clear();
+    for (const v1::LaunchPart& part : offer.parts()) refused.late.insert(part.rank());
+    refused.late.erase(rank);
+  }
+  if (!offer.has_error()) Refuse(rank, key, why);
+  Remember(key, std::move(refused));
 }
 
 void Offers::Remember(const Key& key, Refused refused) {
   if (refused.late.empty()) return;
-  if (const auto known = refused_.find(key); known != refused_.end()) Forget(known);
+  if (const auto known = refused_.find(key); known != refused_.end()) {
+    // If it was refused as a whole, daemons that come late still learn it.
+    if (!refused.only.empty()) {
+      if (!known->second.only.empty()) known->second.only.merge(refused.only);
+      return;
+    }
+    Forget(known);
+  }
   refused.turn = ++last_turn_;
   refused_counts_.Add(key.first, refused.user);
-  refused_turns_[{refused.user, refused.turn}] = key;
+  refused_turns_[{0, refused.user, refused.turn}] = key;
   refused_.emplace(key, std::move(refused));
   if (refused_.size() > limits_.offers_max)
-    Forget(refused_.find(LatestOf(refused_turns_, refused_counts_.Largest())));
+    Forget(refused_.find(LatestOf(refused_turns_, 0, refused_counts_.Largest())));
 }
 
 void Offers::Forget(std::map<Key, Refused>::iterator refused) {
   refused_counts_.Remove(refused->first.first, refused->second.user);
-  refused_turns_.erase({refused->second.user, refused->second.turn});
+  refused_turns_.erase({0, refused->second.user, refused->second.turn});
   refused_.erase(refused);
 }
 
-absl::Status Offers::MakeRoom(const v1::LaunchOffer& offer, uint32_t self, int64_t now_us) {
-  if (const size_t own = waiting_counts_.OfClient(offer.group()); own >= limits_.offers_per_client_max) {
-    return MakeError(
-        ErrorKind::kLimit,
-        absl::StrFormat("%s has %d launches of this client already that wait for parts of other daemons; the "
-                        "limit is %d. Launch %d is refused: await some before you start more.",
-                        name_of_(self), own, limits_.offers_per_client_max, offer.sequence()));
+bool Offers::TakeOwnLate(std::map<Key, Refused>::iterator found, uint32_t self, const v1::LaunchOffer& offer,
+                         int64_t now_us) {
+  const Key key = found->first;
+  const absl::Status why = found->second.why;
+  std::set<uint32_t> answered = found->second.only;
+  Forget(found);
+  if (std::ranges::none_of(answered, [&offer](uint32_t rank) { return HasPart(offer, rank); })) return false;
+  Refused refused{.why = why, .user = offer.user(), .late = {}, .only = {}, .since_us = now_us};
+  for (const v1::LaunchPart& part : offer.parts()) refused.late.insert(part.rank());
+  if (const auto waiting = waiting_.find(key); waiting != waiting_.end()) {
+    for (const auto& [rank, said] : waiting->second.said) {
+      if (said.kind == Said::Kind::kOffered) Refuse(rank, key, why);
+      if (said.kind != Said::Kind::kComing) answered.insert(rank);
+    }
+    Erase(waiting);
   }
+  if (!offer.coming()) {
+    if (!offer.has_error()) Refuse(self, key, why);
+    answered.insert(self);
+  }
+  for (const uint32_t rank : answered) refused.late.erase(rank);
+  Remember(key, std::move(refused));
+  return true;
+}
+
+bool Offers::TakeLate(const Key& key, uint32_t rank, uint32_t self, const v1::LaunchOffer& offer,
+                      int64_t now_us) {
+  const auto found = refused_.find(key);
+  if (found == refused_.end() || !found->second.late.contains(rank)) return false;
+  Refused& refused = found->second;
+  if (!refused.only.empty()) return TakeOwnLate(found, self, offer, now_us);
+  if (offer.coming()) return true;  // The offer itself gets the reason.
+  if (!offer.has_error()) Refuse(rank, key, refused.why);
+  refused.late.erase(rank);
+  if (refused.late.empty()) Forget(found);
+  return true;
+}
+
+// -----------------------------------------------------------------------------------------------------------
+// counting
+
+void Offers::Count(const Key& key, Waiting& waiting, uint32_t rank, const std::string& user) {
+  waiting.rank = rank;
+  waiting.user = user;
+  counts_[rank].Add(key.first, user);
+  turns_[{rank, user, waiting.turn}] = key;
+}
+
+void Offers::Uncount(const Key& key, const Waiting& waiting) {
+  const auto row = counts_.find(waiting.rank);
+  row->second.Remove(key.first, waiting.user);
+  if (row->second.all() == 0) counts_.erase(row);
+  turns_.erase({waiting.rank, waiting.user, waiting.turn});
+}
+
+absl::Status Offers::AddVariant(Waiting& waiting, uint32_t rank, uint32_t self, const v1::LaunchOffer& offer,
+                                const Digest& parts) {
+  if (waiting.own.has_value() || (rank != self && waiting.variants.contains(parts))) return absl::OkStatus();
+  // A user whom another daemon names is charged apart from this daemon's own users.
+  Variant variant{.ranks = {},
+                  .payer = rank == self ? offer.user() : absl::StrCat(offer.user(), " on ", name_of_(rank)),
+                  .bytes = BytesOf(offer)};
+  for (const v1::LaunchPart& part : offer.parts()) variant.ranks.push_back(part.rank());
+  RETURN_IF_ERROR(work_.Charge(variant.payer, variant.bytes));
+  if (rank == self) Discharge(waiting);
+  waiting.variants[parts] = std::move(variant);
+  return absl::OkStatus();
+}
+
+void Offers::Discharge(Waiting& waiting) {
+  for (const auto& [parts, variant] : waiting.variants) work_.Discharge(variant.payer, variant.bytes);
+  waiting.variants.clear();
+}
+
+void Offers::Erase(Launches::iterator found) {
+  Uncount(found->first, found->second);
+  Discharge(found->second);
+  waiting_.erase(found);
+}
+
+absl::Status Offers::CheckClient(uint32_t rank, const v1::LaunchOffer& offer, uint32_t self) const {
+  const auto row = counts_.find(rank);
+  const size_t own = row == counts_.end() ? 0 : row->second.OfClient(offer.group());
+  if (own < limits_.offers_per_client_max) return absl::OkStatus();
+  return MakeError(
+      ErrorKind::kLimit,
+      absl::StrFormat("%s has %d launches of this client already that wait for parts of other daemons; the "
+                      "limit is %d. Launch %d is refused: await some before you start more.",
+                      name_of_(self), own, limits_.offers_per_client_max, offer.sequence()));
+}
+
+absl::Status Offers::MakeRoom(uint32_t rank, const v1::LaunchOffer& offer, uint32_t self, int64_t now_us) {
+  RETURN_IF_ERROR(CheckClient(rank, offer, self));
   if (waiting_.size() < limits_.offers_max) return absl::OkStatus();
+  const auto row = counts_.find(rank);
+  const size_t of_rank = row == counts_.end() ? 0 : row->second.all();
+  const auto most =
+      std::ranges::max_element(counts_, {}, [](const auto& counts) { return counts.second.all(); });
+  const uint32_t loser = of_rank >= most->second.all() ? rank : most->first;
+  const LaunchCounts& counts = counts_.at(loser);
+  const std::string largest = counts.Largest();
   const auto error = [&](uint64_t sequence, const std::string& user) {
     return MakeError(
         ErrorKind::kLimit,
         absl::StrFormat("%s has %d launches that wait for parts of other daemons, which is the limit, and %d "
                         "of them are of %s, who has the most. Launch %d of the group is refused.",
-                        name_of_(self), waiting_.size(), waiting_counts_.OfUser(user), user, sequence));
+                        name_of_(self), waiting_.size(), counts.OfUser(user), user, sequence));
   };
-  const std::string largest = waiting_counts_.Largest();
-  if (waiting_counts_.OfUser(offer.user()) >= waiting_counts_.OfUser(largest))
+  if (loser == rank && counts.OfUser(offer.user()) >= counts.OfUser(largest))
     return error(offer.sequence(), offer.user());
-  const auto latest = waiting_.find(LatestOf(waiting_turns_, largest));
+  const auto latest = waiting_.find(LatestOf(turns_, loser, largest));
   Refuse(latest, error(latest->first.second, largest), now_us);
   return absl::OkStatus();
 }
 
-void Offers::RefuseFirst(const Key& key, uint32_t rank, const v1::LaunchOffer& offer, const absl::Status& why,
-                         int64_t now_us) {
-  if (offer.coming()) return;  // The offer itself will be refused, unless there is room then.
-  Refused refused{.why = why, .user = offer.user(), .late = {}, .since_us = now_us};
-  for (const v1::LaunchPart& part : offer.parts()) refused.late.insert(part.rank());
-  refused.late.erase(rank);
-  if (!offer.has_error()) Refuse(rank, offer, why);
-  Remember(key, std::move(refused));
-}
+// -----------------------------------------------------------------------------------------------------------
+// taking
 
-std::map<Offers::Key, Offers::Waiting>::iterator Offers::Open(const Key& key, uint32_t rank, uint32_t self,
-                                                              const v1::LaunchOffer& offer, int64_t now_us) {
+Offers::Launches::iterator Offers::Open(const Key& key, uint32_t rank, uint32_t self,
+                                        const v1::LaunchOffer& offer, const Digest& parts, int64_t now_us) {
   auto found = waiting_.find(key);
-  if (found != waiting_.end()) return found;
-  Waiting waiting{.first = {}, .first_rank = rank, .offered = {}, .turn = ++last_turn_, .since_us = now_us};
-  for (const v1::LaunchPart& part : offer.parts()) waiting.offered[part.rank()] = false;
-  absl::Status room = MakeRoom(offer, self, now_us);
-  if (room.ok()) room = Keep(key, waiting, offer);
-  if (!room.ok()) {
-    RefuseFirst(key, rank, offer, room, now_us);
+  if (found == waiting_.end()) {
+    if (const absl::Status room = MakeRoom(rank, offer, self, now_us); !room.ok()) {
+      RefuseFirst(key, rank, self, offer, room, now_us);
+      return waiting_.end();
+    }
+    found = waiting_.emplace(key, Waiting{.turn = ++last_turn_, .leader = self, .since_us = now_us}).first;
+    Count(key, found->second, rank, offer.user());
+  }
+  // From now on it is counted for this daemon's client if the offer is its own.
+  absl::Status room;
+  if (rank == self && found->second.rank != self) room = CheckClient(self, offer, self);
+  if (room.ok()) room = AddVariant(found->second, rank, self, offer, parts);
+  if (room.ok()) return found;
+  if (rank == self && !offer.coming()) {
+    found->second.own = offer;
+    found->second.said[rank].kind = Said::Kind::kOffered;
+    Refuse(found, room, now_us);
     return waiting_.end();
   }
-  return waiting_.emplace(key, std::move(waiting)).first;
+  if (found->second.said.empty()) Erase(found);
+  RefuseFirst(key, rank, self, offer, room, now_us);
+  return waiting_.end();
 }
 
-bool Offers::TakeLate(const Key& key, uint32_t rank, const v1::LaunchOffer& offer) {
-  const auto refused = refused_.find(key);
-  if (refused == refused_.end() || !refused->second.late.contains(rank)) return false;
-  if (offer.coming()) return true;  // The offer itself gets the reason.
-  Refuse(rank, offer, refused->second.why);
-  refused->second.late.erase(rank);
-  if (refused->second.late.empty()) Forget(refused);
-  return true;
+void Offers::TakeBack(const Key& key, uint32_t rank, uint32_t self, const v1::LaunchOffer& offer,
+                      int64_t now_us) {
+  const absl::Status why = Annotate(ReasonOf(offer.error()), absl::StrCat("preparing on ", name_of_(rank)));
+  const auto found = waiting_.find(key);
+  if (found == waiting_.end()) return RefuseFirst(key, rank, self, offer, why, now_us);
+  Waiting& waiting = found->second;
+  if (rank == self && !waiting.own.has_value()) waiting.own = offer;  // It says who comes late.
+  if (waiting.own.has_value() && !HasPart(*waiting.own, rank)) return;
+  Said& said = waiting.said[rank];
+  said.kind = Said::Kind::kTakenBack;
+  said.why = why;
+  if (waiting.own.has_value()) return Refuse(found, why, now_us);
+  if (waiting.said.size() > 1) return;
+  Erase(found);  // Only the reason is kept.
+  RefuseFirst(key, rank, self, offer, why, now_us);
 }
 
 absl::StatusOr<std::optional<LaunchSpec>> Offers::Take(uint32_t rank, uint32_t self,
@@ -168,81 +301,157 @@ absl::StatusOr<std::optional<LaunchSpec>> Offers::Take(uint32_t rank, uint32_t s
   if (offer.group() == 0 || offer.parts(0).rank() != self)
     return InvalidArgument("It offers a launch that this daemon does not lead.");
   const Key key{offer.group(), offer.sequence()};
-  if (TakeLate(key, rank, offer)) return std::nullopt;
-  if (offer.has_error() && !waiting_.contains(key)) {
-    RefuseFirst(key, rank, offer,
-                Annotate(ReasonOf(offer.error()), absl::StrCat("preparing on ", name_of_(rank))), now_us);
+  if (!HasPart(offer, rank)) {
+    if (!offer.coming() && !offer.has_error()) Refuse(rank, key, Differs(key.second, name_of_(rank)));
     return std::nullopt;
   }
-  const auto found = Open(key, rank, self, offer, now_us);
-  if (found == waiting_.end()) return std::nullopt;
-  Waiting& waiting = found->second;
-  const auto place = waiting.offered.find(rank);
-  if (place == waiting.offered.end()) {
-    // Launches come from clients; the daemon has done nothing wrong.
-    const absl::Status why = FailedPrecondition(
-        "Launch %d of the group differs: %s has a part in it by its own offer only. Nothing "
-        "has started.",
-        offer.sequence(), name_of_(rank));
-    Refuse(rank, offer, why);
-    Refuse(found, why, now_us);
-    return std::nullopt;
-  }
-  if (place->second && !offer.has_error())
-    return InvalidArgument("It offers launch %d of its group twice.", offer.sequence());
+  if (TakeLate(key, rank, self, offer, now_us)) return std::nullopt;
   if (offer.has_error()) {
-    waiting.offered.erase(place);
-    Refuse(found, Annotate(ReasonOf(offer.error()), absl::StrCat("preparing on ", name_of_(rank))), now_us);
+    TakeBack(key, rank, self, offer, now_us);
     return std::nullopt;
   }
-  if (offer.coming()) {
-    waiting.coming.insert(rank);
-    return std::nullopt;
-  }
-  place->second = true;
-  return Compare(found, rank, offer, now_us);
+  const Digest parts = PartsOf(offer);
+  const auto found = Open(key, rank, self, offer, parts, now_us);
+  if (found == waiting_.end()) return std::nullopt;
+  return rank == self ? TakeOwn(found, self, offer, parts, now_us)
+                      : TakeOther(found, rank, self, offer, parts, now_us);
 }
 
-std::optional<LaunchSpec> Offers::Compare(std::map<Key, Waiting>::iterator found, uint32_t rank,
-                                          const v1::LaunchOffer& offer, int64_t now_us) {
-  const Key key = found->first;
+absl::StatusOr<std::optional<LaunchSpec>> Offers::TakeOwn(Launches::iterator found, uint32_t self,
+                                                          const v1::LaunchOffer& offer, const Digest& parts,
+                                                          int64_t now_us) {
   Waiting& waiting = found->second;
-  if (!std::exchange(waiting.begun, true)) {
-    Drop(key, waiting);
-    if (const absl::Status room = Keep(key, waiting, offer); !room.ok()) {
-      waiting_.erase(found);
-      RefuseFirst(key, rank, offer, room, now_us);
-      return std::nullopt;
-    }
-    waiting.first_rank = rank;
-    waiting.since_us = now_us;
+  Said& said = waiting.said[self];
+  if (said.kind == Said::Kind::kOffered)
+    return InvalidArgument("It offers launch %d of its group twice.", offer.sequence());
+  said = {.kind = offer.coming() ? Said::Kind::kComing : Said::Kind::kOffered,
+          .digest = offer.digest(),
+          .parts = parts,
+          .why = {}};
+  waiting.own = offer;
+  Uncount(found->first, waiting);
+  Count(found->first, waiting, self, offer.user());
+  if (!offer.coming() && !std::exchange(waiting.begun, true)) waiting.since_us = now_us;
+  waiting.offered = 0;
+  std::vector<uint32_t> ranks;
+  for (const auto& [rank, other] : waiting.said) ranks.push_back(rank);
+  for (const uint32_t rank : ranks) {
+    if (!Compare(found, rank, self, now_us)) return std::nullopt;
   }
-  if (offer.digest() != waiting.first.digest() || !SameParts(offer.parts(), waiting.first.parts())) {
+  return Complete(found);
+}
+
+absl::StatusOr<std::optional<LaunchSpec>> Offers::TakeOther(Launches::iterator found, uint32_t rank,
+                                                            uint32_t self, const v1::LaunchOffer& offer,
+                                                            const Digest& parts, int64_t now_us) {
+  Waiting& waiting = found->second;
+  Said& said = waiting.said[rank];
+  if (said.kind == Said::Kind::kOffered)
+    return InvalidArgument("It offers launch %d of its group twice.", offer.sequence());
+  said = {.kind = offer.coming() ? Said::Kind::kComing : Said::Kind::kOffered,
+          .digest = offer.digest(),
+          .parts = parts,
+          .why = {}};
+  if (!offer.coming() && !std::exchange(waiting.begun, true)) waiting.since_us = now_us;
+  if (!waiting.own.has_value()) return std::nullopt;
+  if (!Compare(found, rank, self, now_us)) return std::nullopt;
+  return Complete(found);
+}
+
+bool Offers::Compare(Launches::iterator found, uint32_t rank, uint32_t self, int64_t now_us) {
+  Waiting& waiting = found->second;
+  const Said& said = waiting.said.at(rank);
+  const v1::LaunchOffer& own = *waiting.own;
+  if (!HasPart(own, rank)) {
+    if (said.kind == Said::Kind::kOffered)
+      Refuse(rank, found->first, Differs(found->first.second, name_of_(rank)));
+    waiting.said.erase(rank);
+    return true;
+  }
+  if (said.kind == Said::Kind::kTakenBack) {
+    Refuse(found, absl::Status(said.why), now_us);
+    return false;
+  }
+  if (said.kind == Said::Kind::kComing) return true;
+  const Said& first = waiting.said.at(self);
+  const bool other_parts = said.parts != first.parts;
+  // While the own offer is coming, its program is not known.
+  const bool other_program = !own.coming() && said.digest != first.digest;
+  if (other_parts || other_program) {
     Refuse(found,
            FailedPrecondition(
                "Launch %d of the group differs: %s runs program %s, %s program %s%s. Nothing has started.",
-               offer.sequence(), name_of_(waiting.first_rank), Short(waiting.first.digest()), name_of_(rank),
-               Short(offer.digest()), offer.digest() == waiting.first.digest() ? " on other devices" : ""),
+               found->first.second, name_of_(self), Short(first.digest), name_of_(rank), Short(said.digest),
+               other_program ? "" : " on other devices"),
            now_us);
-    return std::nullopt;
+    return false;
   }
-  for (const auto& [other, offered] : waiting.offered) {
-    if (!offered) return std::nullopt;
-  }
-  // From now on the part of this daemon's own session is charged for it.
-  Drop(key, waiting);
-  waiting_.erase(found);
-  return LaunchOf(offer);
+  ++waiting.offered;
+  return true;
 }
 
-void Offers::OnGone(uint32_t rank, const absl::Status& why, int64_t now_us) {
+std::optional<LaunchSpec> Offers::Complete(Launches::iterator found) {
+  const v1::LaunchOffer& own = *found->second.own;
+  if (found->second.offered < own.parts_size()) return std::nullopt;
+  LaunchSpec launch = LaunchOf(own);
+  // From now on the part of this daemon's own session is charged for it.
+  Erase(found);
+  return launch;
+}
+
+// -----------------------------------------------------------------------------------------------------------
+// time
+
+void Offers::OnGone(uint32_t gone, const absl::Status& why, int64_t now_us) {
   for (auto next = waiting_.begin(); next != waiting_.end();) {
     const auto current = next++;
-    const auto place = current->second.offered.find(rank);
-    if (place == current->second.offered.end()) continue;
-    place->second = false;
-    Refuse(current, why, now_us);
+    Waiting& waiting = current->second;
+    waiting.said.erase(gone);
+    if (waiting.own.has_value()) {
+      if (!HasPart(*waiting.own, gone)) continue;
+      waiting.said[gone].kind = Said::Kind::kTakenBack;  // It is not late.
+      Refuse(current, why, now_us);
+      continue;
+    }
+    // An offer that names it cannot run, even if the own one, which is to come, does not.
+    for (auto other = waiting.said.begin(); other != waiting.said.end();) {
+      const auto [rank, said] = *other;
+      const auto variant = waiting.variants.find(said.parts);
+      const bool concerned = said.kind == Said::Kind::kOffered && variant != waiting.variants.end() &&
+                             std::ranges::binary_search(variant->second.ranks, gone);
+      if (concerned) Refuse(rank, current->first, why);
+      other = concerned ? waiting.said.erase(other) : std::next(other);
+    }
+    if (waiting.said.empty()) Erase(current);
   }
+}
+
+bool Offers::TickWaiting(Launches::iterator current, int64_t now_us) {
+  const Waiting& waiting = current->second;
+  if (!waiting.begun || now_us - waiting.since_us <= limits_.prepare_wait_us) return true;
+  std::string missing, others;
+  if (waiting.own.has_value()) {
+    for (const v1::LaunchPart& part : waiting.own->parts()) {
+      if (!waiting.said.contains(part.rank()))
+        absl::StrAppend(&missing, missing.empty() ? "" : ", ", name_of_(part.rank()));
+    }
+    if (missing.empty()) return true;  // All know of it; the arguments of some are being computed.
+  } else {
+    missing = name_of_(waiting.leader);
+  }
+  // A member that is somewhere else in its program explains most of these.
+  for (auto other = waiting_.lower_bound({current->first.first, 0});
+       other != waiting_.end() && other->first.first == current->first.first; ++other) {
+    if (other == current || other->second.said.empty()) continue;
+    others = absl::StrFormat(" %s has offered launch %d instead.",
+                             name_of_(other->second.said.begin()->first), other->first.second);
+    break;
+  }
+  Refuse(current,
+         DeadlineExceeded("Launch %d of the group waited %s for %s.%s", current->first.second,
+                          SecondsOf(now_us - waiting.since_us), missing, others),
+         now_us);
+  return false;
 }
 
 void Offers::Tick(int64_t now_us) {
@@ -250,29 +459,7 @@ void Offers::Tick(int64_t now_us) {
     const auto current = next++;
     if (now_us - current->second.since_us > 2 * limits_.prepare_wait_us) Forget(current);
   }
-  for (auto next = waiting_.begin(); next != waiting_.end();) {
-    const auto current = next++;
-    const Waiting& waiting = current->second;
-    if (!waiting.begun || now_us - waiting.since_us <= limits_.prepare_wait_us) continue;
-    std::string missing, others;
-    for (const auto& [rank, offered] : waiting.offered) {
-      if (!offered && !waiting.coming.contains(rank))
-        absl::StrAppend(&missing, missing.empty() ? "" : ", ", name_of_(rank));
-    }
-    if (missing.empty()) continue;  // All know of it; the arguments of some are being computed.
-    // A member that is somewhere else in its program explains most of these.
-    for (auto other = waiting_.lower_bound({current->first.first, 0});
-         other != waiting_.end() && other->first.first == current->first.first; ++other) {
-      if (other == current) continue;
-      others = absl::StrFormat(" %s has offered launch %d instead.", name_of_(other->second.first_rank),
-                               other->first.second);
-      break;
-    }
-    Refuse(current,
-           DeadlineExceeded("Launch %d of the group waited %s for %s.%s", current->first.second,
-                            SecondsOf(now_us - waiting.since_us), missing, others),
-           now_us);
-  }
+  for (auto next = waiting_.begin(); next != waiting_.end();) TickWaiting(next++, now_us);
 }
 
 }  // namespace hlod::fabric

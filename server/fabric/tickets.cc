@@ -54,4 +54,27 @@ void Tickets::Charge(uint64_t session, const std::string& user, uint64_t used_us
   debt = std::max(debt, row.finish_us);
 }
 
+void Claims::OnTicket(uint32_t leader, uint64_t session, int64_t now_us) {
+  auto& rows = leaders_[leader];
+  if (rows.size() >= kRowsMax && !rows.contains(session)) rows.clear();
+  const auto [row, is_new] = rows.try_emplace(session);
+  if (is_new) row->second.since_us = now_us;
+  ++row->second.launches;
+}
+
+uint64_t Claims::Believe(uint32_t leader, uint64_t session, uint64_t used_us, uint64_t devices,
+                         int64_t now_us) {
+  const auto rows = leaders_.find(leader);
+  if (rows == leaders_.end()) return 0;
+  const auto found = rows->second.find(session);
+  if (found == rows->second.end()) return 0;
+  Row& row = found->second;
+  // Times are rounded up, by device, and a launch counts as a millisecond at least.
+  const uint64_t possible = static_cast<uint64_t>(std::max<int64_t>(0, now_us - row.since_us)) * devices +
+                            row.launches * (kLaunchMinUs + devices);
+  const uint64_t believed = std::min(used_us, possible - std::min(possible, row.used_us));
+  row.used_us += believed;
+  return believed;
+}
+
 }  // namespace hlod::fabric

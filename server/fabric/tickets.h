@@ -41,4 +41,27 @@ class Tickets {
   absl::flat_hash_map<std::string, uint64_t> users_;  // The latest virtual time of a user's sessions.
 };
 
+// Bounds what a leader may say that launches have used: no more than all devices of the cluster could have
+// worked since it asked for the first ticket of their client, as the coordinator measures it. So a daemon
+// charges no client for time that has not been; what launches have used that began without this coordinator
+// is not counted.
+class Claims {
+ public:
+  // A leader asks for a ticket.
+  void OnTicket(uint32_t leader, uint64_t session, int64_t now_us);
+  // Returns what is believed of `used_us`. The cluster has `devices`.
+  uint64_t Believe(uint32_t leader, uint64_t session, uint64_t used_us, uint64_t devices, int64_t now_us);
+  // A leader is gone.
+  void Forget(uint32_t leader) { leaders_.erase(leader); }
+
+ private:
+  static constexpr size_t kRowsMax = 4096;  // Per leader; one that has more begins anew.
+  struct Row {
+    int64_t since_us = 0;   // The time of the first ticket.
+    uint64_t launches = 0;  // The tickets: each launch is charged for a little more than it takes.
+    uint64_t used_us = 0;
+  };
+  absl::flat_hash_map<uint32_t, absl::flat_hash_map<uint64_t, Row>> leaders_;  // By leader and session.
+};
+
 }  // namespace hlod::fabric

@@ -49,6 +49,10 @@ class Work {
 // The latest ticket that is believed when another daemon states it.
 inline constexpr uint64_t kTicketMax = uint64_t{1} << 62;
 
+// The least time that a launch is charged for: also an empty one, or one that is refused while it is
+// prepared, takes messages, and turns on its devices.
+inline constexpr uint64_t kLaunchMinUs = 1'000;
+
 // Sends to a member, which may be this daemon itself.
 using Post = std::function<void(uint32_t rank, v1::PeerMessage message)>;
 // Returns "n3 (rank 2)".

@@ -1,6 +1,9 @@
 // A daemon ignores what others say of launches that are not theirs, and refuses what has no room.
 #include <gtest/gtest.h>
 
+#include <functional>
+
+#include "tests/unit/server/fabric/no_work.h"
 #include "tests/unit/server/fabric/simulation.h"
 
 namespace hlod::fabric {
@@ -94,6 +97,95 @@ TEST_F(Peers, RefuseOnlyWhatWasOfferedToThem) {
   ExpectTheLaunchRuns();
 }
 
+// A daemon to which a pass was shown knows the group. It has no part in the launch of ranks 0 and 1, whatever
+// it says before these offer theirs, between, or afterwards.
+class Stranger : public Peers {
+ protected:
+  // Tells the leader what rank 2 says.
+  void Say(const std::function<void(v1::LaunchOffer&)>& change) {
+    v1::PeerMessage message;
+    v1::LaunchOffer& offer = *message.mutable_offer();
+    offer = OfferOf(LaunchOfTwo(0));
+    offer.set_user("b");
+    change(offer);
+    EXPECT_TRUE(simulation.group(0).OnMessage(2, message, simulation.now()).ok());
+  }
+  static void NameItself(v1::LaunchOffer& offer) {
+    v1::LaunchPart& part = *offer.add_parts();
+    part.set_rank(2);
+    part.add_devices(0);
+  }
+  static void TakeItBack(v1::LaunchOffer& offer) {
+    offer.mutable_error()->set_code(1);
+    offer.mutable_error()->set_text("It will not be.");
+  }
+  void Pause() { simulation.Run(simulation.now() + 10'000); }
+};
+
+TEST_F(Stranger, RefusesNoLaunchThatComesLater) {
+  Say(TakeItBack);
+  Say([](v1::LaunchOffer& offer) { NameItself(offer), TakeItBack(offer); });
+  ASSERT_TRUE(simulation.Offer(1, OfferOf(LaunchOfTwo(0))));
+  Pause();
+  ExpectTheLaunchRuns();
+}
+
+TEST_F(Stranger, RefusesNoLaunchThatHasCome) {
+  ASSERT_TRUE(simulation.Offer(1, OfferOf(LaunchOfTwo(0))));
+  Pause();
+  Say(TakeItBack);
+  Say([](v1::LaunchOffer& offer) { NameItself(offer), TakeItBack(offer); });
+  ExpectTheLaunchRuns();
+}
+
+TEST_F(Stranger, DiffersInVain) {
+  Say(NameItself);
+  ASSERT_TRUE(simulation.Offer(1, OfferOf(LaunchOfTwo(0))));
+  Pause();
+  ExpectTheLaunchRuns();
+}
+
+TEST_F(Stranger, DiffersInVainFromWhatHasCome) {
+  ASSERT_TRUE(simulation.Offer(1, OfferOf(LaunchOfTwo(0))));
+  Pause();
+  Say([](v1::LaunchOffer&) {});
+  Say(NameItself);
+  ExpectTheLaunchRuns();
+}
+
+// A daemon's offers are counted for itself, not for the user or the client that it names.
+TEST(Strangers, TakeNobodysRoom) {
+  SimulationOptions options;
+  options.limits.offers_per_client_max = 2;
+  options.limits.offers_max = 4;
+  Simulation simulation(options);
+  ASSERT_TRUE(simulation.Run(60'000'000, [&] { return simulation.Complete(); }));
+  v1::LaunchOffer own = OfferOf(LaunchOfTwo(0));
+  own.set_user("a");
+  ASSERT_TRUE(simulation.Offer(1, own));
+  own.set_sequence(2);
+  ASSERT_TRUE(simulation.Offer(1, own));
+  simulation.Run(simulation.now() + 10'000);
+  v1::PeerMessage message;
+  for (uint64_t sequence = 3; sequence <= 30; ++sequence) {
+    v1::LaunchOffer& offer = *message.mutable_offer();
+    offer = own;
+    offer.set_sequence(sequence);
+    if (sequence > 10) offer.set_group(sequence);
+    v1::LaunchPart& part = *offer.add_parts();
+    part.set_rank(2);
+    part.add_devices(0);
+    EXPECT_TRUE(simulation.group(0).OnMessage(2, message, simulation.now()).ok());
+  }
+  for (const uint64_t sequence : {1, 2}) {
+    own.set_sequence(sequence);
+    ASSERT_TRUE(simulation.Offer(0, own));
+  }
+  EXPECT_TRUE(
+      simulation.Run(simulation.now() + 1'000'000, [&] { return simulation.counts().succeeded == 2; }));
+  for (const std::string& text : simulation.violations()) ADD_FAILURE() << text;
+}
+
 TEST_F(Peers, NameUsersAndListDevicesWithinBounds) {
   v1::PeerMessage message;
   *message.mutable_offer() = OfferOf(LaunchOfTwo(1));
@@ -112,6 +204,26 @@ TEST_F(Peers, NameUsersAndListDevicesWithinBounds) {
   request.mutable_ticket_request()->set_used_us(1);
   EXPECT_EQ(simulation.group(0).OnMessage(1, request, simulation.now()).message(),
             "The name of a user has 254 bytes; the limit is 253.");
+}
+
+// The session of the leader's daemon says for which user a launch is counted; others could name anybody.
+TEST(Offers, AreCountedForTheLeadersUser) {
+  NoWork work;
+  Offers offers(
+      LaunchLimits{}, work, [](uint32_t, const v1::PeerMessage&) {}, [](uint32_t) { return "n"; });
+  for (const bool own_first : {true, false}) {
+    std::optional<LaunchSpec> launch;
+    for (const uint32_t rank : {own_first ? 0u : 1u, own_first ? 1u : 0u}) {
+      v1::LaunchOffer offer = OfferOf(LaunchOfTwo(0));
+      offer.set_user(rank == 0 ? "a" : "b");
+      absl::StatusOr<std::optional<LaunchSpec>> taken = offers.Take(rank, 0, offer, 0);
+      ASSERT_TRUE(taken.ok()) << taken.status();
+      launch = *taken;
+    }
+    ASSERT_TRUE(launch.has_value());
+    EXPECT_EQ(launch->user, "a");
+  }
+  EXPECT_EQ(offers.size(), 0u);
 }
 
 struct NoWire : Wire {

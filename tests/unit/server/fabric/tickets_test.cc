@@ -107,5 +107,31 @@ TEST(Tickets, ManySessionsAreForgotten) {
     EXPECT_EQ(tickets.Next(session, std::to_string(session), 0), 1u);
 }
 
+// A cluster of 4 devices. Ten seconds after its first ticket a client may have used 40 s, all its launches
+// together.
+TEST(Claims, NoLeaderSaysMoreThanThereWasSinceTheFirstTicket) {
+  Claims claims;
+  EXPECT_EQ(claims.Believe(1, 7, 1'000, 4, 10'000'000), 0u) << "it has asked for no ticket";
+  claims.OnTicket(1, 7, 20'000'000);
+  EXPECT_EQ(claims.Believe(2, 7, 1'000, 4, 30'000'000), 0u) << "another daemon has";
+  EXPECT_EQ(claims.Believe(1, 8, 1'000, 4, 30'000'000), 0u) << "for another client";
+  EXPECT_EQ(claims.Believe(1, 7, 30'000'000, 4, 30'000'000), 30'000'000u);
+  constexpr uint64_t kOfALaunch = 1'000 + 4;
+  EXPECT_EQ(claims.Believe(1, 7, UINT64_MAX, 4, 30'000'000), 10'000'000u + kOfALaunch);
+  EXPECT_EQ(claims.Believe(1, 7, 1'000, 4, 30'000'000), 0u);
+  EXPECT_EQ(claims.Believe(1, 7, 1'000, 4, 31'000'000), 1'000u);
+  claims.Forget(1);
+  EXPECT_EQ(claims.Believe(1, 7, 1'000, 4, 32'000'000), 0u);
+}
+
+// However short they are, each counts as a millisecond.
+TEST(Claims, ShortLaunchesAreBelieved) {
+  Claims claims;
+  for (int i = 0; i < 100; ++i) {
+    claims.OnTicket(1, 7, 0);
+    EXPECT_EQ(claims.Believe(1, 7, 1'000, 1, 10), 1'000u) << i;
+  }
+}
+
 }  // namespace
 }  // namespace hlod::fabric
