@@ -13,6 +13,12 @@ fail() {
 "$source_dir/deploy/deb" --no-install --prebuilt "$build" --out "$scratch" >"$scratch/deb.log" 2>&1 || { tail -n 40 "$scratch/deb.log" >&2; fail "deploy/deb"; }
 lintian --allow-root --fail-on error,warning "$scratch"/*.deb || fail "lintian has something to say"
 
+# Systems without documentation leave usr/share/doc out when they install, so this looks into the package.
+for example in slurm/hlod.sbatch kubernetes/hlod.yaml; do
+  dpkg-deb --fsys-tarfile "$scratch"/hlod_*.deb | tar -xO "./usr/share/doc/hlod/examples/$example" | cmp - "$source_dir/deploy/$example" ||
+    fail "the package lacks the example $example, or has another one"
+done
+
 # Another version of the same packages, to upgrade to.
 mkdir "$scratch/next"
 for package in "$scratch"/*.deb; do
