@@ -381,9 +381,10 @@ absl::StatusOr<device::LaunchClient> PeerLinks::AdmitClient(const std::string& p
                                                             const std::string& user) {
   if (pass.empty()) {
     const uint64_t client = RandomClient();
-    return device::LaunchClient{.group = GroupOf(pass_key_.Public(), client),
-                                .user = user,
-                                .passes = std::make_shared<device::GivenPasses>(client)};
+    return device::LaunchClient{
+        .group = GroupOf(pass_key_.Public(), client),
+        .user = user,
+        .passes = std::make_shared<device::GivenPasses>(client, side_memory_.ShareOf(user))};
   }
   v1::SessionPass given;
   if (!given.ParseFromString(pass)) return MakeError(ErrorKind::kAuth, "Hello.pass is not a pass.");

@@ -16,16 +16,22 @@
 #include "common/base/sha256.h"
 #include "common/base/system/carrier.h"
 #include "common/base/system/mutex.h"
+#include "server/device/memory/side_memory.h"
 
 namespace hlod::device {
 
 // The passes that a daemon gives a client for the others, kept as long as its session: each is signed once,
 // however often the client connects again. Thread-safe.
 struct GivenPasses {
-  explicit GivenPasses(uint64_t number) : client(number) {}
+  // The passes are charged to `owner`, the client's share of the side memory, beyond its limit if need be:
+  // what they take is missing for the owner's next session. Null: they are not charged.
+  explicit GivenPasses(uint64_t number, std::shared_ptr<MemoryShare> owner = nullptr)
+      : client(number), charge(std::move(owner)) {}
   const uint64_t client;  // The number of the client here, from which its group is made.
   Mutex mu;
   std::map<std::pair<uint32_t, std::string>, std::string> by_member ABSL_GUARDED_BY(mu);  // By rank and name.
+  int64_t bytes ABSL_GUARDED_BY(mu) = 0;  // The size of `by_member`, which `charge` has.
+  MemoryCharge charge ABSL_GUARDED_BY(mu);
 };
 
 // The client of a session as all daemons of the cluster know it. Sessions with several daemons that have

@@ -93,6 +93,12 @@ void AddPasses(const PassKey& key, v1::SessionPass pass, device::GivenPasses& gi
     }
     row.set_pass(own);
   }
+  int64_t bytes = 0;
+  for (const auto& [member, own] : given.by_member) {
+    constexpr size_t kRow = 192;  // About what the map and the strings need beside their bytes.
+    bytes += static_cast<int64_t>(kRow + member.second.size() + own.size());
+  }
+  given.charge.Grow(bytes - std::exchange(given.bytes, bytes));
 }
 
 uint64_t RandomClient() {

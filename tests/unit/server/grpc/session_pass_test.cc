@@ -69,5 +69,28 @@ TEST(SessionPass, APassIsSignedOncePerSessionAndMember) {
   EXPECT_EQ(given.by_member.size(), 2u) << "those for former members are forgotten";
 }
 
+// They are as many as the cluster has members, and stay as long as the session.
+TEST(SessionPass, PassesAreChargedToTheirOwner) {
+  device::SideMemory memory(int64_t{1} << 30);
+  const PassKey key;
+  v1::ClusterInfo cluster;
+  for (uint32_t rank = 1; rank <= 100; ++rank) cluster.add_daemons()->set_rank(rank);
+  auto given = std::make_shared<device::GivenPasses>(41, memory.ShareOf("a"));
+  AddPasses(key, {}, *given, cluster);
+  int64_t bytes = 0;
+  for (const v1::ClusterDaemon& row : cluster.daemons()) bytes += static_cast<int64_t>(row.pass().size());
+  EXPECT_GT(bytes, 100 * 64) << "each has a signature";
+  EXPECT_GE(memory.used_bytes(), bytes);
+  const int64_t used = memory.ShareOf("a")->used_bytes();
+  EXPECT_EQ(used, memory.used_bytes());
+  AddPasses(key, {}, *given, cluster);
+  EXPECT_EQ(memory.used_bytes(), used) << "a session that connects again has the same passes";
+  cluster.mutable_daemons()->DeleteSubrange(50, 50);
+  AddPasses(key, {}, *given, cluster);
+  EXPECT_LT(memory.used_bytes(), used);
+  given.reset();
+  EXPECT_EQ(memory.used_bytes(), 0);
+}
+
 }  // namespace
 }  // namespace hlod::grpc_server
