@@ -49,6 +49,9 @@ class OutgoingLink {
   // The other side, once it has answered.
   std::shared_ptr<const grpc::AuthContext> peer() const { return context_.auth_context(); }
   bool checked = false;  // The other side's certificate is known to be right.
+  int64_t called_us = 0;  // The time at which it was called.
+  bool started = false;   // The other side was reached, or the call has failed.
+  bool slow = false;      // The log has said that it has not been reached.
 
  private:
   void StartWrite();

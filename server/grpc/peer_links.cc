@@ -1,6 +1,7 @@
 // The links' thread, and the state that all links share.
 #include "server/grpc/peer_links.h"
 
+#include <arpa/inet.h>
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 
@@ -23,6 +24,8 @@ namespace {
 constexpr std::chrono::milliseconds kTickOfLinks{20};
 constexpr uint32_t kTriedMax = 10'000;
 constexpr absl::Duration kTryPatience = absl::Seconds(60);
+// The time after which the log names a daemon that is called and has not been reached.
+constexpr int64_t kSlowCallUs = 3'000'000;
 
 fabric::MembershipOptions MembershipOptionsOf(const ClusterOptions& options, const std::string& version,
                                               const std::string& address, uint64_t incarnation,
@@ -41,6 +44,11 @@ fabric::MembershipOptions MembershipOptionsOf(const ClusterOptions& options, con
   membership.self.set_pass_key(pass_key);
   membership.self.set_memory_bytes(devices.device(0).memory.capacity_bytes());
   return membership;
+}
+
+bool IsNumeric(const std::string& host) {
+  in6_addr address;  // Has room for either kind.
+  return inet_pton(AF_INET, host.c_str(), &address) == 1 || inet_pton(AF_INET6, host.c_str(), &address) == 1;
 }
 
 // The digest of launches without work.
@@ -129,6 +137,7 @@ void PeerLinks::OnEvent(OutgoingLink& link, LinkEvent event, bool ok) {
   link.OnEvent(event, ok);
   switch (event) {
     case LinkEvent::kStarted:
+      link.started = true;
       if (!ok || stopping_) {
         link.Finish();
         break;
@@ -201,7 +210,28 @@ void PeerLinks::SetProblem(const std::string& why) {
   spdlog::warn("{}", printable);
 }
 
+void PeerLinks::LogSlowCalls() {
+  for (const auto& [link, owned] : links_) {
+    if (link->started || link->slow || Now() - link->called_us <= kSlowCallUs) continue;
+    link->slow = true;
+    const rpc::Endpoint& address = link->address();
+    std::string trouble = "it does not answer";
+    if (!IsNumeric(address.host)) {
+      trouble = absl::StrFormat("the name \"%s\" is still being resolved, or its host does not answer",
+                                address.host);
+    }
+    trouble = absl::StrFormat("at %s has not been reached for %s: %s; it is tried further.",
+                              rpc::ToString(address), fabric::SecondsOf(kSlowCallUs), trouble);
+    if (link->rank() == 0) {
+      SetProblem(absl::StrCat("The coordinator ", trouble));
+    } else {
+      spdlog::warn("Rank {} {}", link->rank(), Printable(trouble));
+    }
+  }
+}
+
 void PeerLinks::Tick() {
+  LogSlowCalls();
   for (const uint32_t rank : std::exchange(unconnected_, {})) group_.OnUnconnected(rank, Now());
   for (const v1::LaunchOffer& news : parts_->TakeNews(Now())) group_.Offer(news, Now()).IgnoreError();
   group_.Tick(Now());
@@ -331,6 +361,7 @@ void PeerLinks::Connect(uint32_t rank, const std::string& address) {
   }
   auto link = std::make_unique<OutgoingLink>(rank, *std::move(endpoint), credentials_, queue_);
   OutgoingLink* const key = link.get();
+  key->called_us = Now();
   links_[key] = std::move(link);
 }
 

@@ -107,6 +107,9 @@ class PeerLinks : public fabric::Wire, public fabric::Work, public MachineUser {
   // Reports what the group machine has brought about.
   void Settle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void LogChanges() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Logs, once per call, which daemons are called and have not been reached: while a name server does not
+  // answer, gRPC reports nothing for minutes.
+  void LogSlowCalls() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Keeps, and logs once, why there is no link with the coordinator.
   void SetProblem(const std::string& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   static int64_t Now();

@@ -1,6 +1,9 @@
 // Clusters of real daemons on the loopback interface: they find one another, see at once who ends and in time
 // who is silent, refuse those that do not belong, and survive whatever another daemon sends.
+#include <netinet/in.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -106,6 +109,29 @@ TEST_F(ClusterOfDaemons, MembersFindTheirCoordinatorAgain) {
   ASSERT_OK(daemons_[0]->Restart());
   if (daemons_[0]->tcp_address() != address) GTEST_SKIP() << "another program took the port";
   for (size_t i = 0; i < 3; ++i) ExpectMembers(i, {0, 1, 2});
+}
+
+// As long as gRPC asks for the name, or waits for the other side, it reports nothing: for 20 s and more.
+TEST_F(ClusterOfDaemons, AMemberWhoseCoordinatorDoesNotAnswerSaysSoInSeconds) {
+  const int silent = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{
+      .sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+  socklen_t size = sizeof(address);
+  ASSERT_EQ(bind(silent, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(listen(silent, 8), 0);
+  ASSERT_EQ(getsockname(silent, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const std::string coordinator = "localhost:" + std::to_string(ntohs(address.sin_port));
+  const absl::Time begin = absl::Now();
+  const testing::Daemon& member = Start({"--cluster", "ci", "--join", coordinator});
+  const Cluster cluster = Await(0, [](const Cluster& c) { return !c.problem.empty(); });
+  const std::string sentence =
+      "The coordinator at " + coordinator +
+      " has not been reached for 3.0 s: the name \"localhost\" is still being resolved, or its host does not "
+      "answer; it is tried further.";
+  EXPECT_EQ(cluster.problem, sentence);
+  EXPECT_LT(absl::Now() - begin, absl::Seconds(15));
+  EXPECT_NE(member.log().find(sentence), std::string::npos) << member.log();
+  close(silent);
 }
 
 TEST_F(ClusterOfDaemons, ThoseThatDoNotBelongAreRefusedInASentence) {
