@@ -3,7 +3,8 @@
 // A line (the elements of one output) is done in pieces that stay in the cache: first the extremum of a piece
 // is found, as by a reduce of one operand; then its place, if it is better than that of the pieces before.
 // Lines that are not contiguous are transposed first, some side by side. Pieces with a NaN, and short ones,
-// are joined element by element, exactly as the reducer says.
+// are joined element by element, exactly as the reducer says. Short lines, and many side by side, have a step
+// of their own (arg_columns.cc).
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -146,8 +147,8 @@ const ArgFunctions* ArgFunctionsFor(hlo::PrimitiveType type) {
 
 class ArgReduceStep final : public Step {
  public:
-  ArgReduceStep(hlo::Instruction instruction, const ArgReducer& reducer, const ReduceFunctions& extremum,
-                const ArgFunctions& functions, int threads)
+  ArgReduceStep(hlo::Instruction instruction, const ArgReducer& reducer, const ArgLines& lines,
+                const ReduceFunctions& extremum, const ArgFunctions& functions, int threads)
       : Step(StepKind::kLibrary, DescribeStep(instruction)),
         reducer_(reducer),
         extremum_(extremum),
@@ -155,17 +156,15 @@ class ArgReduceStep final : public Step {
         width_(Width(instruction.operand(0).shape())),
         place_type_(instruction.operand(1).shape().type),
         place_width_(Width(instruction.operand(1).shape())),
-        workers_(std::max(1, threads)) {
-    const hlo::Shape& operand = instruction.operand(0).shape();
-    const int64_t along = instruction.dimensions()[0];
-    for (int64_t d = 0; d < operand.rank(); ++d)
-      (d < along ? outer_ : d == along ? length_ : inner_) *= operand.dims[d];
+        workers_(std::max(1, threads)),
+        outer_(lines.outer),
+        length_(lines.length),
+        inner_(lines.inner) {
     blocks_ = (inner_ + kArgLines - 1) / kArgLines;
     jobs_ = outer_ * blocks_;
-    const int64_t lines = std::min(inner_, kArgLines);
-    if (jobs_ < kArgJobsWanted) {
-      chunks_ =
-          std::clamp<int64_t>(std::min(kArgJobsWanted / jobs_, length_ * lines / kArgChunkMin), 1, length_);
+    if (jobs_ > 0 && jobs_ < kArgJobsWanted) {
+      const int64_t elements = length_ * std::min(inner_, kArgLines);
+      chunks_ = std::clamp<int64_t>(std::min(kArgJobsWanted / jobs_, elements / kArgChunkMin), 1, length_);
     }
     worker_bytes_ = inner_ == 1 ? 0 : ScratchAlign(kArgTransposed * kArgLines * width_);
     partial_bytes_ = ScratchAlign(jobs_ * chunks_ * lines_bytes());
@@ -274,7 +273,7 @@ class ArgReduceStep final : public Step {
   const hlo::PrimitiveType place_type_;
   const int64_t place_width_;
   const int workers_;
-  int64_t outer_ = 1, length_ = 1, inner_ = 1;
+  const int64_t outer_, length_, inner_;
   int64_t blocks_ = 1;  // The blocks of lines side by side.
   int64_t jobs_ = 0, chunks_ = 1, worker_bytes_ = 0, partial_bytes_ = 0;
 };
@@ -284,12 +283,18 @@ class ArgReduceStep final : public Step {
 MaybeStep MakeArgReduceStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
   const std::optional<ArgReducer> reducer = MatchArgReduce(module, instruction);
   if (!reducer.has_value()) return nullptr;
-  const hlo::PrimitiveType type = instruction.operand(0).shape().type;
+  const hlo::Shape& operand = instruction.operand(0).shape();
+  const hlo::PrimitiveType type = operand.type;
+  const int64_t along = instruction.dimensions()[0];
+  ArgLines lines;
+  for (int64_t d = 0; d < operand.rank(); ++d)
+    (d < along ? lines.outer : d == along ? lines.length : lines.inner) *= operand.dims[d];
+  if (MaybeStep step = MakeArgColumnsStep(instruction, *reducer, lines, threads)) return step;
   const ReduceFunctions* const extremum =
       ReduceFunctionsFor(reducer->maximum ? ScalarReducer::kMaximum : ScalarReducer::kMinimum, type);
   const ArgFunctions* const functions = ArgFunctionsFor(type);
   if (extremum == nullptr || functions == nullptr) return nullptr;
-  return std::make_unique<ArgReduceStep>(instruction, *reducer, *extremum, *functions, threads);
+  return std::make_unique<ArgReduceStep>(instruction, *reducer, lines, *extremum, *functions, threads);
 }
 
 }  // namespace hlod::engine

@@ -12,6 +12,8 @@
 #include "common/base/errors/status.h"
 #include "server/engine/reduce/reduce_steps.h"
 #include "server/engine/reduce/reducer_ops.h"
+#include "server/engine/run/copy_kernels.h"
+#include "server/engine/run/cpu_dispatch.h"
 #include "server/engine/run/parallel.h"
 #include "server/engine/run/step_util.h"
 #include "server/engine/tile/view.h"
@@ -177,6 +179,36 @@ struct RowsKernel {
   }
 };
 
+// Joins element k of each line into the line's accumulator, in order; row k of the elements has kShortLines
+// of them.
+constexpr int64_t kShortLines = 64;
+template <typename Op>
+struct ShortRowsKernel {
+  static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* rows, int64_t n, typename Op::Acc* acc) {
+    if constexpr (Op::kExtremum && std::is_floating_point_v<typename Op::Acc>) return Extrema(rows, n, acc);
+    for (int64_t k = 0; k < n; ++k, rows += kShortLines) {
+#pragma omp simd
+      for (int64_t l = 0; l < kShortLines; ++l) acc[l] = Op::Apply(acc[l], Op::Load(rows[l]));
+    }
+  }
+
+ private:
+  static HLOD_ALWAYS_INLINE void Extrema(const typename Op::Element* rows, int64_t n, typename Op::Acc* acc) {
+    using Order = OrderedKey<Op>;
+    typename Order::Key best[kShortLines], nan[kShortLines] = {};
+    std::fill_n(best, kShortLines, Order::None());
+    for (int64_t k = 0; k < n; ++k, rows += kShortLines) {
+#pragma omp simd
+      for (int64_t l = 0; l < kShortLines; ++l) {
+        const auto value = Order::Load(rows[l]);
+        best[l] = Order::Join(best[l], Order::Of(value));
+        nan[l] |= Order::IsNan(value);
+      }
+    }
+    for (int64_t l = 0; l < kShortLines; ++l) acc[l] = Order::Back(best[l], nan[l]);
+  }
+};
+
 template <typename Op>
 struct ReduceFunctionsOf {
   using Element = typename Op::Element;
@@ -215,8 +247,25 @@ struct ReduceFunctionsOf {
     for (int64_t c = 0; c < count; ++c) to[c] = Op::Store(Op::Apply(first, TotalsIn(totals)[c]));
   }
 
+  static void ShortRows(const std::byte* elements, int64_t rows, int64_t n, const std::byte* init,
+                        std::byte* out) {
+    constexpr auto kWidth = static_cast<int64_t>(sizeof(Element));
+    alignas(64) std::byte block[kShortRun * kShortLines * kWidth] = {};
+    const Total first = static_cast<Total>(Op::Load(*reinterpret_cast<const Element*>(init)));
+    auto* to = reinterpret_cast<Element*>(out);
+    for (int64_t row = 0; row < rows;
+         row += kShortLines, elements += kShortLines * n * kWidth, to += kShortLines) {
+      const int64_t lines = std::min(kShortLines, rows - row);
+      TransposeBlock(elements, block, n, kShortLines * kWidth, lines, n * kWidth, static_cast<int>(kWidth));
+      Acc acc[kShortLines];
+      std::fill_n(acc, kShortLines, Op::Identity());
+      RunBest<ShortRowsKernel<Op>>(reinterpret_cast<const Element*>(block), n, static_cast<Acc*>(acc));
+      for (int64_t l = 0; l < lines; ++l) to[l] = Op::Store(Op::Apply(first, static_cast<Total>(acc[l])));
+    }
+  }
+
   static constexpr ReduceFunctions kFunctions = {sizeof(Element), sizeof(Total), Begin, Run, Rows, Join,
-                                                 Finish};
+                                                 Finish,          ShortRows};
 };
 
 class ReduceStep final : public Step {
@@ -236,6 +285,8 @@ class ReduceStep final : public Step {
     } else if (reduced.rank() > 0 && reduced.innermost_stride() == 1) {
       run_ = reduced.innermost_size();
       reduced.DropInnermost();
+      if (run_ < kShortRun && reduced.rank() == 0 && kept.rank() <= 1 && kept.Offset(1) == run_)
+        short_rows_ = true;
       pieces_ = (run_ + kPiece - 1) / kPiece;
     }
     column_blocks_ = (columns_ + kColumns - 1) / kColumns;
@@ -256,6 +307,12 @@ class ReduceStep final : public Step {
     if (elements_ == 0) {
       return ParallelPieces(context, outputs_, outputs_, [&](int64_t begin, int64_t end, int) {
         Fill(init, static_cast<int>(f_.element_bytes), end - begin, out + begin * f_.element_bytes);
+      });
+    }
+    if (short_rows_) {
+      return ParallelPieces(context, outputs_, elements_, [&](int64_t begin, int64_t end, int) {
+        f_.short_rows(inputs[0] + begin * run_ * f_.element_bytes, end - begin, run_, init,
+                      out + begin * f_.element_bytes);
       });
     }
     std::byte* const partials = context.scratch;
@@ -323,6 +380,7 @@ class ReduceStep final : public Step {
   int64_t run_ = 1, pieces_ = 1;  // The innermost dimension, when it is reduced, and its pieces of kPiece
                                   // elements.
   int64_t jobs_ = 0, rows_ = 0, chunks_ = 1;
+  bool short_rows_ = false;  // True if the operand consists of rows of run_ elements.
 };
 
 }  // namespace

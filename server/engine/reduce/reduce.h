@@ -32,10 +32,23 @@ struct ReduceFunctions {
   void (*join)(std::byte* totals, const std::byte* others, int64_t count);
   // Stores the totals joined with the initial value.
   void (*finish)(const std::byte* totals, int64_t count, const std::byte* init, std::byte* out);
+  // Stores the initial value joined with the elements of each of `rows` dense rows of n elements, as begin,
+  // run and finish would for n < kShortRun and one row.
+  void (*short_rows)(const std::byte* elements, int64_t rows, int64_t n, const std::byte* init,
+                     std::byte* out);
 };
 inline constexpr int64_t kTotalBytesMax = 16;
+inline constexpr int64_t kShortRun = 16;
 // Returns null if there are none.
 const ReduceFunctions* ReduceFunctionsFor(ScalarReducer reducer, hlo::PrimitiveType type);
+
+// The lines of an argmax or argmin: element k of line (o, i) is at (o * length + k) * inner + i.
+struct ArgLines {
+  int64_t outer = 1, length = 1, inner = 1;
+};
+// Defined in arg_columns.cc: for lines that are short or side by side. Returns null for other lines.
+MaybeStep MakeArgColumnsStep(hlo::Instruction instruction, const ArgReducer& reducer, const ArgLines& lines,
+                             int threads);
 
 // Defined in arg_reduce.cc: for argmax and argmin. Returns null for any other reduce.
 MaybeStep MakeArgReduceStep(const hlo::Module& module, hlo::Instruction instruction, int threads);

@@ -103,6 +103,28 @@ TEST(Reduce, ExtremaOfHalvesHaveTheirNanAndZeros) {
     }
   }
 }
+// Short rows are joined 64 at a time.
+TEST(Reduce, ManyShortRows) {
+  for (const std::string op : {"minimum", "maximum"}) {
+    for (const std::string type : {"f32", "f64", "bf16", "f16", "s8", "u16", "s32", "u64"}) {
+      ExpectStep(Reduce(op, type, "[3,65,2]", "[3,65]", "2"));
+      ExpectStep(Reduce(op, type, "[130,15]", "[130]", "1"));
+    }
+    Literal numbers(hlo::Shape::Array(hlo::kF32, {131, 5}));
+    for (int i = 0; i < 131 * 5; ++i) {
+      const float zero = i % 2 == 0 ? -0.0f : 0.0f;
+      numbers.data<float>()[i] = i % 33 == 0  ? std::numeric_limits<float>::quiet_NaN()
+                                 : i % 3 == 0 ? -5.f
+                                              : zero;
+    }
+    ExpectStep(Reduce(op, "f32", "[131,5]", "[131]", "1"),
+               {.arguments = {{0, numbers}, {1, Literal::Scalar<float>(op == "minimum" ? 1 : -1)}}});
+  }
+  ExpectStep(Reduce("add", "f32", "[20000,4]", "[20000]", "1"), {.rtol = 1e-5, .atol = 1e-5});
+  ExpectStep(Reduce("add", "s32", "[129,7]", "[129]", "1"));
+  ExpectStep(Reduce("and", "pred", "[200,3]", "[200]", "1"));
+  ExpectStep(Reduce("add", "c64", "[70,3]", "[70]", "1"), {.rtol = 1e-5, .atol = 1e-5});
+}
 TEST(Reduce, AMillionTenthsAddUp) {
   Literal tenths(hlo::Shape::Array(hlo::kF32, {1 << 20}));
   for (float& x : tenths.data<float>()) x = 0.1f;
@@ -145,6 +167,8 @@ TEST(Reduce, ArgMaxOverAnyDimension) {
   ExpectStep(ArgMax("[7,500]", "[500]", "0"), {.arguments = inits});
   ExpectStep(ArgMax("[3,50,4,9]", "[3,9]", "1,2"), {.arguments = inits});
   ExpectStep(ArgMax("[4,0]", "[4]", "1"), {.arguments = inits});
+  ExpectStep(ArgMax("[4,0,3]", "[4,3]", "1"), {.arguments = inits});
+  ExpectStep(ArgMax("[0,5,3]", "[0,3]", "1"), {.arguments = inits});
 }
 // The forms of an argmax's reducer: with the rule that the lower of two places wins, and without.
 struct ArgForm {
@@ -221,6 +245,48 @@ TEST(Reduce, ExtremaAndTheirPlacesReadTheValuesOnly) {
     ExpectArgReduce<int32_t>(form, "s32", "s32", "[5,301]", "[5]", "1", 0, -100);
     ExpectArgReduce<int8_t>(form, "s8", "s32", "[9,20]", "[9]", "1", 0, 100);
     ExpectArgReduce<int64_t>(form, "s64", "s64", "[301,5]", "[5]", "0", 0, 0);
+  }
+}
+// Lines side by side are joined in vectors, whose last ones read beyond a row; short lines are transposed.
+TEST(Reduce, PlacesInLinesSideBySide) {
+  for (const ArgForm& form : kArgForms) {
+    for (const int nan_every : {0, 5, 37}) {
+      for (const float init : {-1e9f, 1e9f, 0.f, std::numeric_limits<float>::quiet_NaN()}) {
+        ExpectArgReduce<float>(form, "f32", "s32", "[3,12,12]", "[3,12]", "1", nan_every, init);
+        ExpectArgReduce<float>(form, "f32", "s32", "[130,3]", "[130]", "1", nan_every, init);
+      }
+      ExpectArgReduce<float>(form, "f32", "s32", "[2,3]", "[3]", "0", nan_every, 0);
+      ExpectArgReduce<float>(form, "f32", "s32", "[5,2,2]", "[5,2]", "1", nan_every, 0);
+      ExpectArgReduce<float>(form, "f32", "s64", "[2,200,300]", "[2,300]", "1", nan_every, 0);
+      ExpectArgReduce<float>(form, "f32", "s32", "[200,64]", "[200]", "1", nan_every, 0);
+      ExpectArgReduce<double>(form, "f64", "s32", "[4,7,37]", "[4,37]", "1", nan_every, 0);
+      ExpectArgReduce<double>(form, "f64", "s64", "[129,9]", "[129]", "1", nan_every, 0);
+      ExpectArgReduce<hlo::BF16>(form, "bf16", "s32", "[131,10]", "[131]", "1", nan_every, -1e9f);
+      ExpectArgReduce<hlo::F16>(form, "f16", "s32", "[3,70,150]", "[3,150]", "1", nan_every, 0);
+    }
+    ExpectArgReduce<int32_t>(form, "s32", "s32", "[4,6,35]", "[4,35]", "1", 0, -100);
+    ExpectArgReduce<uint8_t>(form, "u8", "s64", "[40,9]", "[40]", "1", 0, 100);
+    ExpectArgReduce<int16_t>(form, "s16", "s32", "[3,9,20]", "[3,20]", "1", 0, 0);
+    ExpectArgReduce<uint32_t>(form, "u32", "s32", "[3,9,20]", "[3,20]", "1", 0, 3e9f);
+    ExpectArgReduce<uint64_t>(form, "u64", "s64", "[301,21]", "[21]", "0", 0, 0);
+  }
+}
+// The initial place does not fit into the lanes of places: only the elements' do.
+TEST(Reduce, AnInitialPlaceOfManyBitsIsKept) {
+  const auto module = hlo::ParseModule(ArgReduce(kArgForms[0], "f32", "s64", "[2,3,17]", "[2,17]", "1"));
+  ASSERT_TRUE(module.ok());
+  const Literal values = Ties<float>(hlo::Shape::Array(hlo::kF32, {2, 3, 17}), 0);
+  for (const int64_t place : {int64_t{1} << 40, -(int64_t{1} << 40)}) {
+    for (const float init : {5.f, 1000.f}) {
+      const std::vector<Literal> arguments = {values, Literal::Scalar<float>(init),
+                                              Literal::Scalar<int64_t>(place)};
+      const auto plan = Compile(**module, {});
+      ASSERT_TRUE(plan.ok());
+      const auto results = RunPlan(**plan, arguments), expected = RunEvaluator(**module, arguments);
+      ASSERT_TRUE(results.ok() && expected.ok());
+      for (size_t r = 0; r < 2; ++r)
+        EXPECT_EQ(Difference((*results)[r], (*expected)[r], 0, 0), "") << place << " " << init;
+    }
   }
 }
 TEST(Reduce, PlacesInLinesOfSeveralPiecesAndChunks) {
