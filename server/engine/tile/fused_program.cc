@@ -83,6 +83,24 @@ void FusedWorker::Run(int64_t start, int64_t n) {
   }
 }
 
+void FusedWorker::FoldGroups(int64_t start, int groups, int rows, int64_t columns) {
+  const std::vector<FusedReduction>& reductions = program_.reductions_;
+  if (run_.has_value()) {
+    for (int g = 0; g < groups; ++g, start += rows * columns) {
+      for (size_t r = 0; r < reductions.size(); ++r)
+        run_->SetAccumulators(r, accumulators(r) + g * columns * reductions[r].accumulator_bytes());
+      run_->RunRows(start, rows, columns, columns);
+    }
+    return;
+  }
+  program_.program_.RunTile(inputs_, outputs_, workspace_, start, static_cast<int>(groups * rows * columns));
+  for (size_t r = 0; r < reductions.size(); ++r) {
+    const void* const kept =
+        program_.program_.Kept(reductions[r].kept(), inputs_, outputs_, workspace_, start);
+    reductions[r].FoldGroups(accumulators(r), kept, groups, rows, static_cast<int>(columns));
+  }
+}
+
 void FusedWorker::Start(int n) const {
   for (size_t r = 0; r < program_.reductions_.size(); ++r)
     program_.reductions_[r].Start(inputs_, accumulators(r), n);

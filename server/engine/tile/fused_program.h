@@ -77,6 +77,9 @@ class FusedWorker {
   void FoldColumns(int64_t start, int rows, int64_t columns) {
     Fold(start, rows, columns, /*columns=*/true, [this](size_t r, int) { return accumulators(r); });
   }
+  // Does the same for `groups` neighbouring matrices, all of which are at most a tile: column i of matrix g
+  // is combined into accumulator g * columns + i.
+  void FoldGroups(int64_t start, int groups, int rows, int64_t columns);
   // Does one of these with the accumulators partial(r) of reduction r; `row` says whether the elements are one row.
   template <typename Partial>
   void FoldChunk(int64_t start, int rows, int64_t columns, bool row, Partial partial) {

@@ -58,6 +58,7 @@ std::optional<FusedReduction> FusedReduction::Make(const hlo::Module& module,
   r.fold_all_ = ops.fold(op, r.carrier());
   r.fold_columns_ = ops.fold_columns(op, r.carrier());
   r.fold_rows_ = ops.fold_rows(op, r.carrier());
+  r.fold_groups_ = ops.fold_groups(op, r.carrier());
   r.join_columns_ = ops.fold_columns(op, in_double ? Carrier::kF64 : r.carrier());
   const View init = ResolveView(computation, reduce.operands()[1], 1);
   const hlo::Instruction base = computation[init.base];

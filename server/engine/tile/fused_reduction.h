@@ -35,6 +35,10 @@ class FusedReduction {
   void FoldShortRows(std::byte* accumulators, const void* elements, int rows, int n) const {
     fold_rows_(accumulators, elements, rows, n);
   }
+  // Combines the columns of `groups` dense matrices into n accumulators each.
+  void FoldGroups(std::byte* accumulators, const void* elements, int groups, int rows, int n) const {
+    fold_groups_(accumulators, elements, groups, rows, n);
+  }
   void FoldColumns(std::byte* accumulators, const void* elements, int n) const {
     fold_columns_(accumulators, elements, n);
   }
@@ -61,6 +65,7 @@ class FusedReduction {
   FoldFunction fold_all_ = nullptr;
   FoldColumnsFunction fold_columns_ = nullptr;
   FoldRowsFunction fold_rows_ = nullptr;
+  FoldGroupsFunction fold_groups_ = nullptr;
   FoldColumnsFunction join_columns_ = nullptr;  // On accumulators: joins the results of chunks.
 };
 

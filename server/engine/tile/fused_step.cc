@@ -70,6 +70,7 @@ class FusedStep final : public Step {
     if (!fused_.reduces()) return RunMap(job);
     if (chunks_ > 1) RunChunks(job);
     else if (pattern_.inner == 1) RunRows(job);
+    else if (pattern_.reduced * pattern_.inner <= kTile / 2) RunGroups(job);
     else RunColumns(job);
     return StopCheck::VerdictAfter(count_, job.context.run);
   }
@@ -135,6 +136,23 @@ class FusedStep final : public Step {
           work.FoldColumns((outer * pattern_.reduced + at) * inner + column, rows, columns);
         }
         work.Finish(outer * inner + column, columns);
+      }
+    });
+  }
+
+  // For inner > 1 and small matrices, several of which are reduced at a time.
+  void RunGroups(const Job& job) const {
+    const int64_t inner = pattern_.inner, matrix = pattern_.reduced * inner, step = kTile / matrix;
+    ParallelRanges(job.threads, pattern_.outer, count_, [&](int64_t begin, int64_t end, int worker) {
+      FusedWorker work = WorkerOf(job, worker);
+      StopCheck stop(job.context.run);
+      for (int64_t first = begin; first < end; first += step) {
+        const int groups = static_cast<int>(std::min(step, end - first));
+        const int columns = static_cast<int>(groups * inner);
+        work.Start(columns);
+        work.FoldGroups(first * matrix, groups, static_cast<int>(pattern_.reduced), inner);
+        work.Finish(first * inner, columns);
+        if (stop.Stops(groups * matrix)) return;
       }
     });
   }

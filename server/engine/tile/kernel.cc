@@ -65,6 +65,8 @@ KernelRun::KernelRun(const TileProgram& program, const TileKernel& kernel, const
 }
 
 void KernelRun::Seek(int64_t start) {
+  if (start == cursors_at_) return;
+  cursors_at_ = start;
   for (size_t r = 0; r < run_count_; ++r) {
     const int view = kernel_.operands[run_operands_[r]].read.view;
     cursors_[r] = RunCursor(program_.views()[static_cast<size_t>(view)], start);
@@ -148,6 +150,7 @@ void KernelRun::RunPieces(int64_t start, int64_t n, int64_t row) {
     for (size_t r = 0; r < run_count_; ++r) cursors_[r].Advance(length);
     kernel_.function(pointers_, length, 1);
     start += length;
+    cursors_at_ = start;
   }
 }
 
@@ -167,6 +170,10 @@ void KernelRun::RunRows(int64_t start, int64_t rows, int64_t n, int64_t stride) 
     Stage(first, count * n);
     kernel_.function(pointers_, n, count);
     row += count;
+    // Parts of rows are followed by other rows' parts.
+    if (n != stride) continue;
+    for (size_t r = 0; r < run_count_; ++r) cursors_[r].AdvanceRows(count, stride);
+    cursors_at_ = first + count * stride;
   }
 }
 

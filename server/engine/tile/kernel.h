@@ -153,6 +153,7 @@ class KernelRun {
   const std::byte* pointers_[kKernelOperandsMax];
   std::byte* accumulators_[kKernelFoldsMax];
   RunCursor cursors_[kKernelRunsMax];
+  int64_t cursors_at_ = -1;  // The element that the cursors are at; -1 before the first Seek.
   size_t run_operands_[kKernelRunsMax];
   int64_t numbers_[kKernelRunsMax];  // The first numbers of iotas.
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "server/engine/run/cpu_dispatch.h"
@@ -192,8 +193,15 @@ RunCursor::RunCursor(const View& view, int64_t start) : view_(&view), offset_(vi
   }
 }
 
-void RunCursor::Advance(int64_t n) {
-  size_t d = view_->dims.size() - 1;
+void RunCursor::Advance(int64_t n) { Advance(view_->dims.size() - 1, n); }
+
+void RunCursor::AdvanceRows(int64_t rows, int64_t row) {
+  const size_t inner = view_->dims.size() - 1;
+  if (inner == 0 || view_->dims[inner].size > row) Advance(inner, std::min(rows * row, left()));
+  else Advance(inner - 1, rows);
+}
+
+void RunCursor::Advance(size_t d, int64_t n) {
   index_[d] += n;
   offset_ += n * view_->dims[d].stride;
   // At the end of a dimension, the next outer index advances.
@@ -208,20 +216,21 @@ void RunCursor::Advance(int64_t n) {
 
 namespace {
 
-// Calls run(offset, stride, length, done) for each stretch of the innermost dimension within [start, start +
-// n).
+// Calls run(offset, stride, length, done) for each stretch of the innermost of `rank` dimensions within
+// [start, start + n), where element 0 is at `offset`.
 template <typename Run>
-HLOD_ALWAYS_INLINE void ForEachRun(const View& view, int64_t start, int64_t n, Run run) {
+HLOD_ALWAYS_INLINE void ForEachRun(const View::Dimension* dims, size_t rank, int64_t offset, int64_t start,
+                                   int64_t n, Run run) {
   constexpr size_t kMax = 64;
   int64_t index[kMax];
-  const size_t rank = std::min(view.dims.size(), kMax);
-  int64_t rest = start, offset = view.offset;
+  rank = std::min(rank, kMax);
+  int64_t rest = start;
   for (size_t d = rank; d-- > 0;) {
-    index[d] = rest % view.dims[d].size;
-    rest /= view.dims[d].size;
-    offset += index[d] * view.dims[d].stride;
+    index[d] = rest % dims[d].size;
+    rest /= dims[d].size;
+    offset += index[d] * dims[d].stride;
   }
-  const View::Dimension inner = view.dims[rank - 1];
+  const View::Dimension inner = dims[rank - 1];
   for (int64_t done = 0; done < n;) {
     const int64_t length = std::min(n - done, inner.size - index[rank - 1]);
     run(offset, inner.stride, length, done);
@@ -231,9 +240,9 @@ HLOD_ALWAYS_INLINE void ForEachRun(const View& view, int64_t start, int64_t n, R
     offset -= index[rank - 1] * inner.stride;
     index[rank - 1] = 0;
     for (size_t d = rank - 1; d-- > 0;) {
-      offset += view.dims[d].stride;
-      if (++index[d] < view.dims[d].size) break;
-      offset -= view.dims[d].size * view.dims[d].stride;
+      offset += dims[d].stride;
+      if (++index[d] < dims[d].size) break;
+      offset -= dims[d].size * dims[d].stride;
       index[d] = 0;
     }
   }
@@ -247,9 +256,51 @@ struct FillKernel {
   }
 };
 
+// Returns the largest offset of a view's element.
+int64_t LastOffset(const View& view) {
+  int64_t last = view.offset;
+  for (const View::Dimension& d : view.dims) last += std::max<int64_t>(0, (d.size - 1) * d.stride);
+  return last;
+}
+
+// Runs of at most this many bytes are copied as one piece of a fixed length, without a call: what it writes
+// beyond the run's end is overwritten by the next run.
+constexpr int64_t kShortRunBytes = 128;
+
+// Copies `runs` runs of `size` elements, whose beginnings are `step` apart; with `fill` a run is one element,
+// many times. Reads no element from `from_end` on, and writes none from `to_end` on.
+template <typename T, int64_t kBytes>
+HLOD_ALWAYS_INLINE void CopyShortRuns(const T* from, int64_t step, int64_t runs, int64_t size, bool fill,
+                                      T* to, const T* from_end, const T* to_end) {
+  constexpr int64_t kLength = kBytes / static_cast<int64_t>(sizeof(T));
+  for (int64_t i = 0; i < runs; ++i, from += step, to += size) {
+    const bool has_room = to_end - to >= kLength;
+    if (fill && has_room) {
+      const T element = *from;
+#pragma omp simd
+      for (int64_t k = 0; k < kLength; ++k) to[k] = element;
+    } else if (has_room && from_end - from >= kLength) {
+      std::memcpy(to, from, kBytes);
+    } else {
+      for (int64_t k = 0; k < size; ++k) to[k] = from[fill ? 0 : k];
+    }
+  }
+}
+
 template <typename T>
 struct ReadKernel {
   static HLOD_ALWAYS_INLINE void Run(const View* view, const T* base, int64_t start, int64_t n, T* out) {
+    const View::Dimension inner = view->dims.back();
+    if constexpr (std::is_integral_v<T>) {
+      const bool is_short = inner.size * static_cast<int64_t>(sizeof(T)) <= kShortRunBytes;
+      if (is_short && view->dims.size() > 1 && (inner.stride == 0 || inner.stride == 1))
+        return ReadShort(*view, base, start, n, out);
+    }
+    ReadRuns(*view, base, start, n, out);
+  }
+
+ private:
+  static HLOD_ALWAYS_INLINE void ReadRuns(const View& view, const T* base, int64_t start, int64_t n, T* out) {
     const auto read = [=](int64_t offset, int64_t stride, int64_t length, int64_t done)
         __attribute__((always_inline)) {
       const T* from = base + offset;
@@ -261,7 +312,37 @@ struct ReadKernel {
         for (int64_t i = 0; i < length; ++i) out[done + i] = from[i * stride];
       }
     };
-    ForEachRun(*view, start, n, read);
+    ForEachRun(view.dims.data(), view.dims.size(), view.offset, start, n, read);
+  }
+
+  // Reads whole runs as elements of the dimensions around them, between the parts of a run at both ends.
+  static HLOD_ALWAYS_INLINE void ReadShort(const View& view, const T* base, int64_t start, int64_t n,
+                                           T* out) {
+    const View::Dimension inner = view.dims.back();
+    const int64_t before = std::min(n, (inner.size - start % inner.size) % inner.size);
+    const int64_t runs = (n - before) / inner.size, after = n - before - runs * inner.size;
+    if (before > 0) ReadRuns(view, base, start, before, out);
+    if (runs > 0) {
+      const T* const from_end = base + LastOffset(view) + 1;
+      T* const first = out + before;
+      const T* const to_end = first + runs * inner.size;
+      const int64_t bytes = inner.size * static_cast<int64_t>(sizeof(T));
+      const auto copy = [=](int64_t offset, int64_t step, int64_t length, int64_t done)
+          __attribute__((always_inline)) {
+        const T* const from = base + offset;
+        T* const to = first + done * inner.size;
+        const bool fill = inner.stride == 0;
+        if (bytes <= 16) CopyShortRuns<T, 16>(from, step, length, inner.size, fill, to, from_end, to_end);
+        else if (bytes <= 32)
+          CopyShortRuns<T, 32>(from, step, length, inner.size, fill, to, from_end, to_end);
+        else if (bytes <= 64)
+          CopyShortRuns<T, 64>(from, step, length, inner.size, fill, to, from_end, to_end);
+        else CopyShortRuns<T, 128>(from, step, length, inner.size, fill, to, from_end, to_end);
+      };
+      const int64_t first_run = (start + before) / inner.size;
+      ForEachRun(view.dims.data(), view.dims.size() - 1, view.offset, first_run, runs, copy);
+    }
+    if (after > 0) ReadRuns(view, base, start + n - after, after, out + n - after);
   }
 };
 
@@ -272,7 +353,7 @@ struct IotaKernel {
 #pragma omp simd
       for (int64_t i = 0; i < length; ++i) out[done + i] = offset + i * stride;
     };
-    ForEachRun(*view, start, n, count);
+    ForEachRun(view->dims.data(), view->dims.size(), view->offset, start, n, count);
   }
 };
 

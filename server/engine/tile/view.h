@@ -74,8 +74,12 @@ class RunCursor {
   int64_t stride() const { return view_->dims.back().stride; }
   // Advances by at most left() elements. REQUIRES: the cursor is before the view's end.
   void Advance(int64_t n);
+  // Advances by at most RowsLeft(row) rows.
+  void AdvanceRows(int64_t rows, int64_t row);
 
  private:
+  void Advance(size_t dimension, int64_t n);
+
   const View* view_ = nullptr;
   int64_t offset_ = 0;
   int64_t index_[kRunDimensionsMax] = {};

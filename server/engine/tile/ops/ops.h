@@ -58,6 +58,8 @@ using FoldColumnsFunction = void (*)(void* accumulators, const void* a, int n);
 // Combines the elements of row i, n each, into accumulator[i], as FoldFunction does for n < kShortRow.
 using FoldRowsFunction = void (*)(void* accumulators, const void* a, int rows, int n);
 inline constexpr int64_t kShortRow = 32;
+// Combines element i of each row of group g, `rows` rows of n elements, into accumulator[g * n + i].
+using FoldGroupsFunction = void (*)(void* accumulators, const void* a, int groups, int rows, int n);
 
 enum class FoldOp : uint8_t { kAdd, kMultiply, kMinimum, kMaximum, kAnd, kOr, kXor };
 // Returns true when the accumulator is a double.
@@ -90,6 +92,7 @@ struct TileOps {
   FoldFunction (*fold)(FoldOp op, Carrier carrier);
   FoldColumnsFunction (*fold_columns)(FoldOp op, Carrier carrier);
   FoldRowsFunction (*fold_rows)(FoldOp op, Carrier carrier);
+  FoldGroupsFunction (*fold_groups)(FoldOp op, Carrier carrier);
 };
 
 // The name of a tile function: the interpreter looks the function up, and the assembler translates the name.

@@ -117,6 +117,26 @@ HLOD_TARGET void FoldEach(void* accumulators, const void* a, int n) {
 #pragma GCC ivdep
   for (int i = 0; i < n; ++i) out[i] = F::Do(out[i], static_cast<A>(x[i]), 0);
 }
+// Does the same for the columns of several small matrices. A loop over less than a vector of columns is not
+// worth its beginning and end: then the columns' chains overlap instead.
+template <typename F, typename T>
+HLOD_TARGET void FoldGroups(void* accumulators, const void* a, int groups, int rows, int n) {
+  using A = Accumulator<F, T>;
+  constexpr int kFew = 8;
+  A* out = static_cast<A*>(accumulators);
+  const T* x = static_cast<const T*>(a);
+  for (int group = 0; group < groups; ++group, out += n, x += rows * n) {
+    if (n >= kFew) {
+      for (int row = 0; row < rows; ++row) FoldEach<F, T>(out, x + row * n, n);
+      continue;
+    }
+    for (int i = 0; i < n; ++i) {
+      A total = out[i];
+      for (int row = 0; row < rows; ++row) total = F::Do(total, static_cast<A>(x[row * n + i]), 0);
+      out[i] = total;
+    }
+  }
+}
 template <typename F, Takes kTakes, bool kColumns>
 FoldFunction FoldOf(Carrier carrier) {
   return ByCarrier<FoldFunction>(carrier, []<typename T>() -> FoldFunction {
@@ -145,6 +165,25 @@ FoldRowsFunction FoldRowsFor(FoldOp op, Carrier carrier) {
     case FoldOp::kAnd: return FoldRowsOf<And, kBits>(carrier);
     case FoldOp::kOr: return FoldRowsOf<Or, kBits>(carrier);
     case FoldOp::kXor: return FoldRowsOf<Xor, kBits>(carrier);
+  }
+  return nullptr;
+}
+template <typename F, Takes kTakes>
+FoldGroupsFunction FoldGroupsOf(Carrier carrier) {
+  return ByCarrier<FoldGroupsFunction>(carrier, []<typename T>() -> FoldGroupsFunction {
+    if constexpr (!kAccepts<kTakes, T>) return nullptr;
+    else return &FoldGroups<F, T>;
+  });
+}
+FoldGroupsFunction FoldGroupsFor(FoldOp op, Carrier carrier) {
+  switch (op) {
+    case FoldOp::kAdd: return FoldGroupsOf<Add, kAny>(carrier);
+    case FoldOp::kMultiply: return FoldGroupsOf<Multiply, kAny>(carrier);
+    case FoldOp::kMinimum: return FoldGroupsOf<Minimum, kAny>(carrier);
+    case FoldOp::kMaximum: return FoldGroupsOf<Maximum, kAny>(carrier);
+    case FoldOp::kAnd: return FoldGroupsOf<And, kBits>(carrier);
+    case FoldOp::kOr: return FoldGroupsOf<Or, kBits>(carrier);
+    case FoldOp::kXor: return FoldGroupsOf<Xor, kBits>(carrier);
   }
   return nullptr;
 }

@@ -139,7 +139,8 @@ const TileOps kSet = {HLOD_STRING(HLOD_TILE_SET),
                       &OnBits,
                       &FoldFor<false>,
                       &FoldFor<true>,
-                      &FoldRowsFor};
+                      &FoldRowsFor,
+                      &FoldGroupsFor};
 
 }  // namespace HLOD_TILE_SET
 }  // namespace

@@ -12,6 +12,7 @@
 #include "common/base/errors/status.h"
 #include "common/hlo/analysis/effects.h"
 #include "common/hlo/builder.h"
+#include "common/hlo/text/text.h"
 #include "server/engine/tile/fusion.h"
 #include "server/engine/tile/ops/ops.h"
 #include "server/engine/tile/reducer.h"
@@ -206,6 +207,33 @@ TEST(TileMath, DoublePrecisionStaysWithinItsUlpsOnEveryInstructionSet) {
           << sets[set]->name << " " << hlo::Name(function.opcode) << "(" << at << ")";
     }
   }
+}
+
+// By hand, for two matrices of two rows and three columns.
+TEST(TileOps, ColumnsOfSmallMatricesAreCombinedIntoAnAccumulatorEach) {
+  const TileOps& ops = GetTileOps();
+  const float x[] = {1, 2, -0.0f, 3, NAN, 0, 4, 5, 6, -7, 0.5f, 8};
+  double sums[] = {100, 0, 0, 0, 0, 1};
+  ops.fold_groups(FoldOp::kAdd, Carrier::kF32)(sums, x, 2, 2, 3);
+  EXPECT_EQ(sums[0], 104);
+  EXPECT_TRUE(std::isnan(sums[1]));
+  EXPECT_EQ(sums[2], 0);
+  EXPECT_EQ(sums[3], -3);
+  EXPECT_EQ(sums[4], 5.5);
+  EXPECT_EQ(sums[5], 15);
+  float least[] = {INFINITY, 9, 9, -8, 9, 9};
+  ops.fold_groups(FoldOp::kMinimum, Carrier::kF32)(least, x, 2, 2, 3);
+  EXPECT_EQ(least[0], 1);
+  EXPECT_TRUE(std::isnan(least[1]));
+  EXPECT_TRUE(std::signbit(least[2]));
+  EXPECT_EQ(least[3], -8);
+  EXPECT_EQ(least[4], 0.5f);
+  EXPECT_EQ(least[5], 6);
+  int32_t wide[8] = {};  // One matrix of three rows and eight columns.
+  int32_t numbers[24];
+  for (int i = 0; i < 24; ++i) numbers[i] = i;
+  ops.fold_groups(FoldOp::kAdd, Carrier::kI32)(wide, numbers, 1, 3, 8);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(wide[i], 24 + 3 * i);
 }
 
 // By hand: minima and maxima with NaN are NaN, and -0 comes before 0. Sums begin with their accumulator.
@@ -450,6 +478,27 @@ TEST(Fusion, ReductionsOfComputedValuesAgreeInEveryDirection) {
 
 // Few outputs of many elements: the reduction itself is split, also in its own pass over several rows or
 // columns, and the parts do not depend on the team.
+// Small matrices are reduced several at a time; the last tile has fewer.
+TEST(Fusion, ReductionsOfManySmallMatricesAgree) {
+  for (const auto& [in, out, dimension] :
+       {std::tuple{"[700,4,4]", "[700,4]", "1"}, std::tuple{"[77,12,12]", "[77,12]", "1"},
+        std::tuple{"[300,2,3]", "[300,3]", "1"}, std::tuple{"[5,16,32]", "[5,32]", "1"},
+        std::tuple{"[2000,4]", "[2000]", "1"}, std::tuple{"[90,33,7]", "[90,7]", "1"}}) {
+    for (const std::string op : {"add", "maximum", "minimum"}) {
+      const auto module = hlo::ParseModule(
+          "f {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] " + op +
+          "(a, b)\n}\nENTRY e {\n x = f32" + in + " parameter(0)\n y = f32" + out +
+          " parameter(1)\n i = f32[] parameter(2)\n z = f32" + in + " broadcast(y), dimensions={0" +
+          (std::string(out).find(',') == std::string::npos ? "" : ",2") + "}\n s = f32" + in +
+          " multiply(x, z)\n ROOT r = f32" + out + " reduce(s, i), dimensions={" + dimension +
+          "}, to_apply=f\n}\n");
+      ASSERT_TRUE(module.ok()) << module.status();
+      const auto plan = ExpectAgreesWithEvaluator(**module);
+      ASSERT_NE(plan, nullptr) << in;
+      EXPECT_EQ(plan->stats().fused_steps, 1) << in;
+    }
+  }
+}
 TEST(Fusion, LongReductionsOfComputedValuesAreSplitAndHaveTheSameBitsForEveryTeam) {
   for (const auto& [outer, reduced, inner] : std::vector<std::array<int64_t, 3>>{
            {1, 300'001, 1}, {3, 100'003, 1}, {1, 3001, 100}, {2, 257, 701}, {1, 131'073, 2}}) {
