@@ -350,6 +350,81 @@ def define(jax, jnp):
         lambda x, c: jnp.argmin(jnp.square(x[:, None] - c[None]).sum(-1), -1)
     )
 
+    define_short_rows(jax, jnp)
+
+
+def define_short_rows(jax, jnp):
+    """Registers functions whose innermost dimensions have few elements."""
+    lax, nn = jax.lax, jax.nn
+
+    # Decoding: the best of a few.
+    def viterbi(transitions, scores):
+        def step(best, score):
+            paths = best[:, :, None] + transitions
+            return paths.max(1) + score, paths.argmax(1)
+
+        last, back = lax.scan(step, scores[0], scores[1:])
+        return last.max(-1), lax.scan(
+            lambda state, places: (jnp.take_along_axis(places, state[:, None], 1)[:, 0],) * 2, last.argmax(-1), back, reverse=True
+        )[1]
+
+    case(lambda: f32(12, 12), lambda: f32(64, 16, 12), name="viterbi")(viterbi)
+    case(lambda: f32(4, 4), lambda: f32(200, 32, 4), name="viterbi_4_states")(viterbi)
+    case(lambda: f32(48, 48), lambda: f32(50, 4, 48), name="viterbi_48_states")(viterbi)
+    case(lambda: f32(16, 12, 12), name="argmax_middle")(lambda x: (x.max(1), x.argmax(1)))
+    case(lambda: f32(512, 7, 40), name="argmin_middle_7")(lambda x: x.argmin(1))
+    case(lambda: f32(4096, 10), name="argmax_rows_10")(lambda x: x.argmax(-1))
+    case(lambda: half("bfloat16", 2048, 16), name="argmax_rows_bf16")(lambda x: x.argmax(-1))
+    case(lambda: f32(64, 32, 26), name="greedy_decoding")(lambda x: jnp.where(nn.softmax(x, -1).max(-1) > 0.1, x.argmax(-1), 0))
+
+    def forward(transitions, scores):
+        step = lambda alpha, score: (nn.logsumexp(alpha[:, :, None] + transitions, 1) + score, None)  # noqa: E731
+        return nn.logsumexp(lax.scan(step, scores[0], scores[1:])[0], -1)
+
+    case(lambda: f32(12, 12), lambda: f32(64, 16, 12), name="crf_forward")(forward)
+    case(lambda: f32(12, 12), lambda: f32(64, 16, 12), name="crf_gradient")(jax.grad(lambda *a: forward(*a).sum()))
+
+    # Points of few coordinates.
+    def k_means(points, centres):
+        def step(_, centres):
+            nearest = jnp.argmin(jnp.square(points[:, None] - centres[None]).sum(-1), -1)
+            members = nn.one_hot(nearest, len(centres))
+            return members.T @ points / jnp.maximum(members.sum(0)[:, None], 1)
+
+        return lax.fori_loop(0, 5, step, centres)
+
+    case(lambda: f32(2000, 4), lambda: f32(8, 4), name="k_means")(k_means)
+
+    def accelerations(x, m):
+        d = x[None] - x[:, None]
+        return (d * (m[None, :, None] / (jnp.square(d).sum(-1, keepdims=True) + 0.01) ** 1.5)).sum(1)
+
+    case(lambda: f32(64, 3), lambda: f32(64, 3), lambda: np.abs(f32(64)), name="n_body")(
+        lambda x, v, m: lax.fori_loop(0, 20, lambda i, s: (s[0] + 0.01 * s[1], s[1] + 0.01 * accelerations(s[0], m)), (x, v))
+    )
+    case(lambda: f32(20000, 3), lambda: f32(20000, 3), name="cross_products")(jnp.cross)
+    case(lambda: f32(20000, 3), name="unit_vectors")(lambda x: x / jnp.linalg.norm(x, axis=-1, keepdims=True))
+    case(lambda: f32(20000, 3), lambda: f32(3, 3), lambda: f32(3), name="rigid_motion")(lambda x, r, t: x @ r.T + t)
+    case(lambda: f32(5000, 4), lambda: f32(5000, 4), name="boxes_overlap")(
+        lambda a, b: jnp.prod(jnp.maximum(jnp.minimum(a[:, 2:], b[:, 2:]) - jnp.maximum(a[:, :2], b[:, :2]), 0), -1)
+    )
+
+    # Small rows of networks.
+    case(lambda: f32(2000, 8, 4), name="softmax_4")(lambda x: nn.softmax(x, -1))
+    case(lambda: f32(4096, 10), lambda: whole(10, 4096), name="digits_loss_gradient")(
+        jax.grad(lambda x, y: -jnp.take_along_axis(nn.log_softmax(x), y[:, None], 1).mean())
+    )
+    case(lambda: f32(4096, 16), lambda: f32(16), lambda: f32(16), name="layer_norm_16")(
+        lambda x, g, b: (x - x.mean(-1, keepdims=True)) * lax.rsqrt(x.var(-1, keepdims=True) + 1e-5) * g + b
+    )
+    case(*[lambda: f32(64, 4, 12, 8)] * 3, name="attention_small_heads")(
+        lambda q, k, v: jnp.einsum("bhts,bhsd->bhtd", nn.softmax(jnp.einsum("bhtd,bhsd->bhts", q, k) / 3, -1), v)
+    )
+    case(lambda: f32(100, 16), lambda: f32(16, 16) / 4, lambda: f32(16), name="scan_tiny_network")(
+        lambda x, w, h: lax.scan(lambda h, v: (jnp.tanh(h @ w + v), h.sum()), h, x)
+    )
+    case(lambda: f32(1000, 5), lambda: f32(1000, 5), name="einsum_outer_5")(lambda a, b: jnp.einsum("ni,nj->nij", a, b))
+
 
 def prepare(folder, only):
     import jax
