@@ -372,12 +372,11 @@ bool Offers::Compare(Launches::iterator found, uint32_t rank, uint32_t self, int
     Refuse(found, absl::Status(said.why), now_us);
     return false;
   }
-  if (said.kind == Said::Kind::kComing) return true;
+  // As long as the own offer is coming, its program is not known.
+  if (said.kind == Said::Kind::kComing || own.coming()) return true;
   const Said& first = waiting.said.at(self);
-  const bool other_parts = said.parts != first.parts;
-  // While the own offer is coming, its program is not known.
-  const bool other_program = !own.coming() && said.digest != first.digest;
-  if (other_parts || other_program) {
+  const bool other_program = said.digest != first.digest;
+  if (other_program || said.parts != first.parts) {
     Refuse(found,
            FailedPrecondition(
                "Launch %d of the group differs: %s runs program %s, %s program %s%s. Nothing has started.",

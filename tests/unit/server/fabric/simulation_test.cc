@@ -478,6 +478,29 @@ TEST(Simulation, AnOfferThatIsComingIsWaitedFor) {
   ExpectNoViolations(simulation);
 }
 
+// The program of a part that is coming is not known yet.
+TEST(Simulation, AnOfferIsComparedWithTheLeadersOnceThatIsThere) {
+  Simulation simulation({});
+  BecomeComplete(simulation);
+  for (const bool same : {true, false}) {
+    const uint64_t sequence = same ? 1 : 2;
+    v1::LaunchOffer coming = OfferOfTwo(sequence), other = OfferOfTwo(sequence);
+    coming.set_coming(true);
+    coming.set_digest(std::string(32, '\0'));
+    if (!same) other.set_digest(std::string(32, 'o'));
+    ASSERT_TRUE(simulation.Offer(0, coming));
+    ASSERT_TRUE(simulation.Offer(1, other));
+    simulation.Run(simulation.now() + 10'000);
+    EXPECT_EQ(simulation.counts().offers_refused, 0);
+    ASSERT_TRUE(simulation.Offer(0, OfferOfTwo(sequence)));
+    TimeUntil(simulation, [&] { return simulation.open() == 0; });
+  }
+  EXPECT_EQ(simulation.counts().succeeded, 1);
+  EXPECT_EQ(simulation.counts().mismatches, 2);
+  simulation.CheckQuiet();
+  ExpectNoViolations(simulation);
+}
+
 // It is refused at once, with the reason, whether the others have offered it already or do so later.
 TEST(Simulation, AnOfferThatIsTakenBackRefusesTheOthers) {
   Simulation simulation({});
