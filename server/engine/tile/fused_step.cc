@@ -70,7 +70,7 @@ class FusedStep final : public Step {
     if (!fused_.reduces()) return RunMap(job);
     if (chunks_ > 1) RunChunks(job);
     else if (pattern_.inner == 1) RunRows(job);
-    else if (pattern_.reduced * pattern_.inner <= kTile / 2) RunGroups(job);
+    else if (count_ > 0 && pattern_.reduced * pattern_.inner <= kTile / 2) RunGroups(job);
     else RunColumns(job);
     return StopCheck::VerdictAfter(count_, job.context.run);
   }
