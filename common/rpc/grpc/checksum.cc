@@ -13,7 +13,7 @@ namespace {
 
 // The field's tag: number << 3 | wire type (5: fixed32).
 constexpr uint8_t kTag = v1::ClientMessage::kCrc32CFieldNumber << 3 | 5;
-static_assert(v1::ClientMessage::kCrc32CFieldNumber == v1::ServerMessage::kCrc32CFieldNumber);
+static_assert(kTag == (v1::ServerMessage::kCrc32CFieldNumber << 3 | 5));
 static_assert(v1::ClientMessage::kCrc32CFieldNumber < 16, "The tag is one byte.");
 
 }  // namespace
