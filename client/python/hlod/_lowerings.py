@@ -52,6 +52,7 @@ def _own_rules() -> dict:
     from jax._src import debugging, lax
     from jax._src.export import _export
     from jax._src.interpreters import mlir
+    from jax._src.lax import special
     from jax._src.lax.control_flow import conditionals
 
     def dot_general(context, *operands, precision, **parameters):
@@ -59,6 +60,14 @@ def _own_rules() -> dict:
         algorithm = isinstance(precision, (lax.lax.DotAlgorithm, lax.lax.DotAlgorithmPreset))
         table = mlir._lowerings if algorithm else mlir._platform_specific_lowerings["cpu"]
         return _rule(table[product])(context, *operands, precision=precision, **parameters)
+
+    def erf(context, x, **parameters):
+        """Lowers erf, of floats of 8 bits by way of 32: jaxlib cannot write it for a plugin otherwise."""
+        if context.avals_in[0].dtype.itemsize > 1:
+            return _rule(mlir._lowerings[error])(context, x, **parameters)
+        convert = lax.lax.convert_element_type
+        by_float32 = lambda value: convert(error.bind(convert(value, "float32"), **parameters), value.dtype)
+        return mlir.lower_fun(by_float32, multiple_results=False)(context, x)
 
     def platform_index(context, *, platforms):
         return _rule(mlir._lowerings[index])(context, platforms=_as_for_the_cpu(platforms))
@@ -80,10 +89,11 @@ def _own_rules() -> dict:
         return _shardings.inspect(_rule(mlir._lowerings[inspect]), context, value, callback=callback)
 
     product, index, inspect = lax.lax.dot_general_p, conditionals.platform_index_p, debugging.inspect_sharding_p
-    choice, call = conditionals.cond_p, _export.call_exported_p
+    choice, call, error = conditionals.cond_p, _export.call_exported_p, special.erf_p
     like = lambda rule, table, primitive: _entry_like(table.get(primitive), rule)
     return {
         product: like(dot_general, mlir._platform_specific_lowerings["cpu"], product),
+        error: like(erf, mlir._lowerings, error),
         index: like(platform_index, mlir._lowerings, index),
         choice: like(cond, mlir._lowerings, choice),
         call: like(call_exported, mlir._lowerings, call),
