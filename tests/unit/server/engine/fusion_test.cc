@@ -459,7 +459,8 @@ TEST(Fusion, ReductionsOfComputedValuesAgreeInEveryDirection) {
                                                                                  {3, 40, 1300},
                                                                                  {1, 1, 5},
                                                                                  {513, 2, 1},
-                                                                                 {2, 600, 3}}) {
+                                                                                 {2, 600, 3},
+                                                                                 {3, 0, 5}}) {
     for (hlo::PrimitiveType type : {hlo::kF32, hlo::kBF16, hlo::kS32, hlo::kS8, hlo::kU64, hlo::kF64}) {
       hlo::Module module("m");
       const hlo::ComputationId add = hlo::AddScalarReducer(module, hlo::kAdd, type);
