@@ -89,6 +89,25 @@ class JvpBuilder {
   absl::flat_hash_map<NodeId, Tangents> tangents_;
 };
 
+// Returns which nodes have a tangent that an output's tangent is made of. What a rule reads of its results,
+// or of a derivative that its tuple carries (hypergeometric.cc), has none: so a function whose derivatives
+// end at some order is refused only where the next one is taken.
+std::vector<bool> Needed(const Subgraph& part, absl::Span<const NodeId> outputs) {
+  const hlo::Computation& computation = part.computation;
+  std::vector<bool> needed(part.limit);
+  for (const NodeId output : outputs) {
+    if (output < part.limit) needed[output] = true;
+  }
+  for (NodeId node = part.limit; node-- > part.first;) {
+    if (!needed[node] || IsStopped(computation, node)) continue;
+    const bool own = computation[node].opcode() == hlo::kTuple && !OwnRule(computation, node).empty();
+    size_t read = own ? OwnResults(computation, node) : 0;
+    if (own && OwnRule(computation, node) == "hypergeometric") ++read;
+    for (const NodeId operand : computation[node].operands().subspan(read)) needed[operand] = true;
+  }
+  return needed;
+}
+
 }  // namespace
 
 std::vector<Op> AppendJvp(Lowering& l, const Subgraph& part, RecomputedPrimals& values,
@@ -99,8 +118,9 @@ std::vector<Op> AppendJvp(Lowering& l, const Subgraph& part, RecomputedPrimals& 
     if (!is_input.try_emplace(part.inputs[i], true).second) continue;
     if (part.wanted[i] && !IsZero(tangents[i])) pusher.Set(part.inputs[i], tangents[i]);
   }
+  const std::vector<bool> needed = Needed(part, outputs);
   for (NodeId node = part.first; node < part.limit; ++node) {
-    if (!is_input.contains(node)) pusher.Push(node);
+    if (needed[node] && !is_input.contains(node)) pusher.Push(node);
   }
   std::vector<Op> results;
   for (const NodeId output : outputs) results.push_back(pusher.Of(output));

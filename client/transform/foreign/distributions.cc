@@ -60,16 +60,6 @@ std::optional<Instruction> Exceeds(const Instruction& pred, double sign) {
   return number * sign > 0 ? ComparedWith(number, pred, hlo::ComparisonDirection::kGt) : std::nullopt;
 }
 
-// Returns the last operand of select(_, number, operand).
-std::optional<Instruction> Otherwise(const Instruction& select, double number) {
-  if (select.opcode() != hlo::kSelect) return std::nullopt;
-  const std::optional<double> chosen = ConstantNumber(select.operand(1));
-  if (!chosen.has_value() || !(*chosen == number || (std::isnan(*chosen) && std::isnan(number)))) {
-    return std::nullopt;
-  }
-  return select.operand(2);
-}
-
 // Returns the select between x and 1 - x, of which the value of betainc(a, b, x) is
 // r = fraction * exp(log(select) * a' + log1p(-select) * b' - _) / a', or 1 - r.
 std::optional<Instruction> SideOf(const Instruction& r) {

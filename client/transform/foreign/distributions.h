@@ -17,5 +17,7 @@ std::optional<hlo::NodeId> AppendLogGammaVariate(hlo::Computation& to, const hlo
 std::optional<hlo::NodeId> AppendLogNdtr(hlo::Computation& to, const hlo::Instruction& select);
 // The regularised incomplete beta function.
 std::optional<hlo::NodeId> AppendBetainc(hlo::Computation& to, const hlo::Instruction& select);
+// The regularised incomplete gamma functions, gammainc and gammaincc.
+std::optional<hlo::NodeId> AppendIncompleteGamma(hlo::Computation& to, const hlo::Instruction& select);
 
 }  // namespace hlod::lazy

@@ -210,12 +210,15 @@ std::optional<NodeId> AppendFormula(hlo::Computation& to, NodeId node) {
     case hlo::kMultiply: {
       const std::optional<NodeId> product = AppendHypot(to, last);
       if (product.has_value()) return product;
-      const std::optional<NodeId> dawson = AppendDawson(to, last);
-      return dawson.has_value() ? dawson : AppendGammaVariate(to, last);
+      for (const auto append : {AppendDawson, AppendErfcx, AppendGammaVariate}) {
+        const std::optional<NodeId> ruled = append(to, last);
+        if (ruled.has_value()) return ruled;
+      }
+      return std::nullopt;
     }
     case hlo::kSelect: {
-      for (const auto append : {AppendXlogy, AppendSinc, AppendLogNdtr, AppendBetainc, AppendMantissa,
-                                AppendFresnel, AppendPoch, AppendOwensT}) {
+      for (const auto append : {AppendXlogy, AppendSinc, AppendLogNdtr, AppendBetainc, AppendIncompleteGamma,
+                                AppendMantissa, AppendFresnel, AppendPoch, AppendOwensT}) {
         const std::optional<NodeId> ruled = append(to, last);
         if (ruled.has_value()) return ruled;
       }

@@ -18,9 +18,8 @@ namespace {
 
 using hlo::NodeId;
 
-// Derivatives by x up to this one are formulas; the next one is NaN. (It cannot be refused: forward mode asks
-// for the derivatives of all instructions, also of those that it does not use.)
-constexpr int kDerivatives = 2;
+// Derivatives by x up to this one are formulas; the next one is refused.
+constexpr int kDerivatives = 4;
 
 // Returns the arguments as arrays of the result's type and dimensions; empty when one has other dimensions.
 std::vector<hlo::Op> Spread(hlo::Builder& b, absl::Span<const hlo::Op> arguments, const hlo::Shape& result) {

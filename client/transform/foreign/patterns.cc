@@ -1,6 +1,8 @@
 // Compares instructions by what they compute: JAX repeats constants and broadcasts of them.
 #include "client/transform/foreign/patterns.h"
 
+#include <cmath>
+
 #include "client/tensor/trace/trace_tables.h"
 #include "common/hlo/builder.h"
 #include "common/hlo/literal.h"
@@ -56,6 +58,15 @@ Multiple MultipleOf(const Instruction& x) {
     }
   }
   return {1, x};
+}
+
+std::optional<Instruction> Otherwise(const Instruction& select, double number) {
+  if (select.opcode() != hlo::kSelect) return std::nullopt;
+  const std::optional<double> chosen = ConstantNumber(select.operand(1));
+  if (!chosen.has_value() || !(*chosen == number || (std::isnan(*chosen) && std::isnan(number)))) {
+    return std::nullopt;
+  }
+  return select.operand(2);
 }
 
 std::optional<NodeId> ValueWithRule(hlo::Computation& to, std::string_view rule, NodeId value,

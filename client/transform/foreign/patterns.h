@@ -33,6 +33,9 @@ Multiple MultipleOf(const hlo::Instruction& x);
 std::optional<hlo::Instruction> ComparedWith(double number, const hlo::Instruction& pred,
                                              hlo::ComparisonDirection direction);
 
+// Returns the last operand of select(_, number, operand).
+std::optional<hlo::Instruction> Otherwise(const hlo::Instruction& select, double number);
+
 // Returns the result of the rule over a value that exists and what it is a function of.
 std::optional<hlo::NodeId> ValueWithRule(hlo::Computation& to, std::string_view rule, hlo::NodeId value,
                                          const std::vector<hlo::NodeId>& of);

@@ -140,6 +140,57 @@ std::optional<NodeId> AppendPinv(hlo::Computation& to, NodeId root) {
   return ValueWithRule(to, "pinv", root, {hermitian.id});
 }
 
+// (sign, logarithm) of the determinant, or the logarithm alone. Of a matrix without an inverse the logarithm
+// is chosen as the constant -inf, which has no derivative by its instructions.
+std::optional<NodeId> AppendSlogdet(hlo::Computation& to, NodeId root) {
+  const std::vector<NodeId> parameters = ParametersOf(to);
+  if (parameters.size() != 1) return std::nullopt;
+  const hlo::Dims& dims = to[parameters[0]].shape().dims;
+  if (dims.size() < 2 || dims.back() != dims[dims.size() - 2]) return std::nullopt;
+  std::vector<NodeId> values = {root};
+  const bool both = to[root].opcode() == hlo::kTuple;
+  if (both) values.assign(to[root].operands().begin(), to[root].operands().end());
+  if (both && values.size() != 2) return std::nullopt;
+  Instruction log = to[values.back()];
+  if (log.opcode() == hlo::kReal) log = log.operand(0);
+  const bool chosen = log.opcode() == hlo::kSelect && ConstantNumber(log.operand(1)) == -HUGE_VAL;
+  if (!chosen && log.opcode() != hlo::kLog) return std::nullopt;
+  hlo::Builder b(TraceTables::Get().callees(), to);
+  std::vector<hlo::Op> elements;
+  for (const NodeId value : values) elements.push_back(hlo::StopGradient({&b, value}));
+  elements.push_back({&b, parameters[0]});
+  const hlo::Op ruled = hlo::TupleWithRule("slogdet", elements, values.size());
+  std::vector<hlo::Op> results;
+  for (size_t i = 0; i < values.size(); ++i)
+    results.push_back(b.GetTupleElement(ruled, static_cast<int64_t>(i)));
+  const NodeId result = both ? b.Tuple(results).id : results[0].id;
+  return b.status().ok() ? std::optional(result) : std::nullopt;
+}
+
+// sign * exp(logarithm), which is 0 times infinity in the derivative of a matrix without an inverse.
+std::optional<NodeId> AppendDet(hlo::Computation& to, NodeId root) {
+  const std::vector<NodeId> parameters = ParametersOf(to);
+  const Instruction product = to[root];
+  if (parameters.size() != 1 || product.opcode() != hlo::kMultiply ||
+      product.operand(1).opcode() != hlo::kExponential) {
+    return std::nullopt;
+  }
+  const hlo::Dims dims = to[parameters[0]].shape().dims;
+  if (dims.size() < 2 || dims.back() != dims[dims.size() - 2]) return std::nullopt;
+  return ValueWithRule(to, "det", root, {parameters[0]});
+}
+
+// log(1 - exp(-x)), by another formula for x below log(2).
+std::optional<NodeId> AppendLog1mexp(hlo::Computation& to, NodeId root) {
+  const std::vector<NodeId> parameters = ParametersOf(to);
+  const Instruction select = to[root];
+  if (parameters.size() != 1 || select.opcode() != hlo::kSelect || select.operand(1).opcode() != hlo::kLog ||
+      select.operand(2).opcode() != hlo::kLogPlusOne) {
+    return std::nullopt;
+  }
+  return ValueWithRule(to, "log1mexp", root, {parameters[0]});
+}
+
 // Returns true for the bits of a number with another exponent: (bits & mask) | exponent.
 bool IsOfBits(const Instruction& x) {
   if (x.opcode() != hlo::kBitcastConvert || x.operand(0).opcode() != hlo::kOr) return false;
@@ -187,6 +238,21 @@ std::optional<NodeId> AppendPoch(hlo::Computation& to, const Instruction& select
   }
   if (!ComparedWith(0, select.operand(0), hlo::ComparisonDirection::kEq).has_value()) return std::nullopt;
   return ValueWithRule(to, "same_as", select.id(), {quotient.id()});
+}
+
+// exp(x^2) * erfc(x), the left part of erfcx, where the first factor overflows.
+std::optional<NodeId> AppendErfcx(hlo::Computation& to, const Instruction& multiply) {
+  const std::optional<Instruction> square = Through(multiply.operand(0), {hlo::kExponential});
+  const Instruction erfc = multiply.operand(1);
+  if (!square.has_value() || erfc.opcode() != hlo::kGetTupleElement) return std::nullopt;
+  const Instruction function = erfc.operand(0);
+  if (!hlo::OwnRule(to, function.id()).ends_with("erfc") || function.operands().size() != 2) {
+    return std::nullopt;
+  }
+  const Instruction x = function.operand(1);
+  const bool squared =
+      square->opcode() == hlo::kMultiply && IsSame(square->operand(0), x) && IsSame(square->operand(1), x);
+  return squared ? ValueWithRule(to, "erfcx", multiply.id(), {x.id()}) : std::nullopt;
 }
 
 // sign(x) * select(|x| < 3.25, _, select(|x| < 6.25, _, _)).
@@ -266,6 +332,9 @@ std::optional<NodeId> AppendNamed(hlo::Computation& to, NodeId root, std::string
   if (IsNamed(name, "expi")) return AppendExpi(to, root);
   if (IsNamed(name, "hyp1f1")) return AppendHypergeometric(to, root, 3);
   if (IsNamed(name, "hyp2f1")) return AppendHypergeometric(to, root, 4);
+  if (IsNamed(name, "det")) return AppendDet(to, root);
+  if (IsNamed(name, "log1mexp")) return AppendLog1mexp(to, root);
+  if (IsNamed(name, "slogdet")) return AppendSlogdet(to, root);
   if (IsNamed(name, "_pinv")) return AppendPinv(to, root);
   return std::nullopt;
 }

@@ -1,8 +1,8 @@
 // Recognizes special functions of a loaded program, in the form that JAX writes, whose derivative in JAX is
 // not that of the instructions: the mantissa of frexp (and ldexp, which is made of it), logit, poch, dawsn,
-// fresnel, owens_t; and, by the names of their functions and what is in these, relu, relu6, sici, expi,
-// hyp1f1, hyp2f1 and pinv. The derivative of the instructions would be 0 where a value is multiplied by
-// sign(x), chosen as a constant, or put together from bits.
+// erfcx, fresnel, owens_t; and, by the names of their functions and what is in these, relu, relu6, sici,
+// expi, hyp1f1, hyp2f1, log1mexp, det, slogdet and pinv. The derivative of the instructions would be 0 where
+// a value is multiplied by sign(x), chosen as a constant, or put together from bits.
 #pragma once
 
 #include <optional>
@@ -18,6 +18,7 @@ std::optional<hlo::NodeId> AppendMantissa(hlo::Computation& to, const hlo::Instr
 std::optional<hlo::NodeId> AppendLogit(hlo::Computation& to, const hlo::Instruction& log);
 std::optional<hlo::NodeId> AppendPoch(hlo::Computation& to, const hlo::Instruction& select);
 std::optional<hlo::NodeId> AppendDawson(hlo::Computation& to, const hlo::Instruction& multiply);
+std::optional<hlo::NodeId> AppendErfcx(hlo::Computation& to, const hlo::Instruction& multiply);
 std::optional<hlo::NodeId> AppendFresnel(hlo::Computation& to, const hlo::Instruction& select);
 std::optional<hlo::NodeId> AppendOwensT(hlo::Computation& to, const hlo::Instruction& select);
 

@@ -178,7 +178,35 @@ Tangents Igamma(const TangentArgs& c) {
 // 1, as a function of an operand by which what it is multiplied with has another derivative than its
 // instructions.
 Tangents OnceDifferentiable(const TangentArgs&) {
-  Refuse("betainc has no derivative by a or b, and then by x: take the one by x first");
+  Refuse(
+      "betainc has no derivative by a or b, and then by x, and gammainc and gammaincc have none by a and then "
+      "by x: take the one by x first");
+}
+// Returns the operand's tangent, whose derivative by x is refused.
+Op OnceBy(Lowering& l, Op tangent, Op x) {
+  return tangent * OwnDerivative(l, "once_differentiable", {x}, [&](absl::Span<const Op> o) {
+           return l.Full(l.type(o[0]), l.dims(o[0]), 1);
+         });
+}
+
+// The regularised incomplete gamma functions of a and x in loaded programs: operand 1 is the same value as a
+// function of `a` alone, except at 0 and at infinity, where the value does not depend on it; the derivative
+// by x is the density x^(a - 1) exp(-x) / gamma(a), of which the power is taken by itself at 0.
+template <bool kUpper>
+Tangents IncompleteGamma(const TangentArgs& c) {
+  Lowering& l = c.l;
+  const Op infinite = CompareOps(l, c.x[3], std::numeric_limits<double>::infinity(), Order::kEq);
+  const Op zero = CompareOps(l, c.x[3], 0, Order::kEq), end = l.b.Binary(hlo::kOr, infinite, zero);
+  Op sum;
+  if (!IsZero(c.t[1])) sum = OnceBy(l, ZeroWhere(l, end, c.t[1]), c.x[3]);
+  if (IsZero(c.t[3])) return {sum};
+  const Op a = l.Convert(c.x[2], hlo::kF64), x = l.Convert(c.x[3], hlo::kF64);
+  const Op below = a - N(l, a, 1), scale = LgammaOps(l, a);
+  const Op inside = SelectOps(l, end, N(l, x, 0.5), x), outside = SelectOps(l, zero, x, N(l, x, 0.5));
+  const Op at_zero = l.b.Binary(hlo::kPower, outside, below) * Exp(l, Negative(l, outside + scale));
+  const Op density = SelectOps(l, zero, at_zero, Exp(l, below * Log(l, inside) - inside - scale));
+  const Op slope = ZeroWhere(l, infinite, kUpper ? Negative(l, density) : density);
+  return {SumOf(l, sum, c.t[3] * l.Convert(slope, l.type(c.t[3])))};
 }
 
 // The regularised incomplete beta function of a, b and x: the derivative by a and b is that of operand 1, the
@@ -187,12 +215,7 @@ Tangents OnceDifferentiable(const TangentArgs&) {
 // where the powers have derivatives.
 Tangents Betainc(const TangentArgs& c) {
   Lowering& l = c.l;
-  const auto by_parameters = [&]() -> Op {
-    if (IsZero(c.t[1])) return Op{};
-    return c.t[1] * OwnDerivative(l, "once_differentiable", {c.x[4]}, [&](absl::Span<const Op> o) {
-             return l.Full(l.type(o[0]), l.dims(o[0]), 1);
-           });
-  };
+  const auto by_parameters = [&]() -> Op { return IsZero(c.t[1]) ? Op{} : OnceBy(l, c.t[1], c.x[4]); };
   if (IsZero(c.t[4])) return {by_parameters()};
   const auto wide = [&](size_t i) { return l.Convert(c.x[i], hlo::kF64); };
   const Op a = wide(2), b = wide(3), x = wide(4), one = N(l, x, 1), below_a = a - one, below_b = b - one;
@@ -367,6 +390,8 @@ const OwnRules& ElementwiseRules() {
       {"igamma", Igamma<false>},
       {"igammac", Igamma<true>},
       {"betainc", Betainc},
+      {"gammainc", IncompleteGamma<false>},
+      {"gammaincc", IncompleteGamma<true>},
       {"once_differentiable", OnceDifferentiable},
       {"gamma_variate", GammaVariate<false>},
       {"log_gamma_variate", GammaVariate<true>},
@@ -394,6 +419,8 @@ const OwnRules& ArrayRules() {
       {"pinv", OwnPinv},
       {"determinant", OwnDeterminant},
       {"cofactors", OwnCofactors},
+      {"det", OwnDet},
+      {"slogdet", OwnSlogdet},
       {"reflected_qr", OwnReflectedQr},
   };
   return *rules;

@@ -15,6 +15,8 @@ Tangents OwnPinv(const TangentArgs& c);
 Tangents OwnReflectedQr(const TangentArgs& c);  // The results are Q, and R with Q's reflections below it.
 Tangents OwnDeterminant(const TangentArgs& c);
 Tangents OwnCofactors(const TangentArgs& c);
+Tangents OwnDet(const TangentArgs& c);      // In loaded programs.
+Tangents OwnSlogdet(const TangentArgs& c);  // In loaded programs.
 // Returns the rule of a function of CHLO by its name ("chlo.lgamma"), or null.
 TangentRule ChloTangentRule(std::string_view name);
 // Returns the rule of a special function of JAX (client/transform/foreign/special.h), or null.

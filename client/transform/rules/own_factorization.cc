@@ -77,6 +77,13 @@ Op AlongMatrices(Lowering& l, Op numbers, Op like) {
   for (int64_t dim = 0; dim < RankOf(l, like) - 2; ++dim) kept.push_back(dim);
   return l.b.Broadcast(numbers, l.dims(like), kept);
 }
+// Returns the factors without zeros on U's diagonal: the type's epsilon is in their place.
+Op WithoutZeros(Lowering& l, Op lu) {
+  const Op zero =
+      l.b.Binary(hlo::kAnd, AtDiagonal(l, lu, Order::kEq), CompareOps(l, lu, N(l, lu, 0), Order::kEq));
+  return SelectOps(l, zero, N(l, lu, EpsilonOf(l, lu)), lu);
+}
+
 Op TraceOf(Lowering& l, Op x) { return l.Reduce(hlo::kAdd, DiagonalOf(l, x), {RankOf(l, x) - 2}); }
 
 // The inverse and the determinant of A, where P A = L U and `parity` is P's sign.
@@ -126,9 +133,7 @@ Tangents OwnDeterminant(const TangentArgs& c) {
   Lowering& l = c.l;
   const Op sign = c.x[0], lu = c.x[3], t = c.t[6];
   if (Count(l.dims(lu)) == 0) return Tangents(6);
-  const Op zero =
-      l.b.Binary(hlo::kAnd, AtDiagonal(l, lu, Order::kEq), CompareOps(l, lu, N(l, lu, 0), Order::kEq));
-  const Op factors = SelectOps(l, zero, N(l, lu, EpsilonOf(l, lu)), lu);
+  const Op factors = WithoutZeros(l, lu);
   const Op trace = TraceOf(l, SolvedByFactors(l, factors, RowsOf(l, t, c.x[4])));
   Tangents all(6);
   if (hlo::IsComplex(l.type(lu))) {
@@ -141,6 +146,69 @@ Tangents OwnDeterminant(const TangentArgs& c) {
   const int64_t rank = RankOf(l, lu);
   all[2] = l.Reduce(hlo::kAdd, CofactorsOf(l, c.x[6], factors, c.x[4], c.x[5]) * t, {rank - 2, rank - 1});
   all[3] = LuTangent(l, lu, c.x[4], t);
+  return all;
+}
+
+namespace {
+
+// Returns the sign of the permutation that a sequence of exchanges makes, one number per matrix.
+Op ParityOf(Lowering& l, Op pivots, PrimitiveType type) {
+  const Op place = IndexIota(l, l.dims(pivots), 1);
+  const Op exchanged = l.b.Compare(pivots, place, Order::kNe);
+  const Op signs = SelectOps(l, exchanged, l.Full(type, l.dims(pivots), -1), l.Full(type, l.dims(pivots), 1));
+  return l.Reduce(hlo::kMultiply, signs, {1});
+}
+
+// Returns tr(A^-1 t), one number per matrix, by the steps of JAX's rules, which decide what is infinite and
+// what is NaN where A has no inverse: a quotient of sums of products for up to two rows, otherwise a
+// solution.
+Op InverseTrace(Lowering& l, Op a, Op t) {
+  Dims batch = l.dims(a);
+  const int64_t n = batch.back(), rank = RankOf(l, a);
+  batch.resize(batch.size() - 2);
+  const auto at = [&](Op x, int64_t i, int64_t j) {
+    return l.Reshape(SliceDim(l, SliceDim(l, x, rank - 2, i, i + 1), rank - 1, j, j + 1), batch);
+  };
+  if (n == 1) return at(t, 0, 0) / at(a, 0, 0);
+  if (n == 2) {
+    const Op determinant = at(a, 0, 0) * at(a, 1, 1) - at(a, 0, 1) * at(a, 1, 0);
+    const Op sum = at(t, 0, 0) * at(a, 1, 1) - at(t, 0, 1) * at(a, 1, 0) - at(t, 1, 0) * at(a, 0, 1) +
+                   at(t, 1, 1) * at(a, 0, 0);
+    return sum / determinant;
+  }
+  const Op matrices = AsBatch(l, a);
+  const LuOps factors = Decomposed(l, matrices);
+  const Op rows = RowsOf(l, l.Reshape(t, l.dims(matrices)), factors.permutation);
+  return l.Reshape(TraceOf(l, SolvedByFactors(l, factors.lu, rows)), batch);
+}
+
+}  // namespace
+
+// The determinant alone.
+Tangents OwnDet(const TangentArgs& c) {
+  Lowering& l = c.l;
+  const Op a = AsBatch(l, c.x[1]);
+  if (Count(l.dims(a)) == 0) return {Op{}};
+  const LuOps factors = Decomposed(l, a, false);
+  const Op parity = ParityOf(l, factors.pivots, l.type(a));
+  const Op cofactors = CofactorsOf(l, a, WithoutZeros(l, factors.lu), factors.permutation, parity);
+  const Op sum = l.Reduce(hlo::kAdd, cofactors * l.Reshape(c.t[1], l.dims(a)), {1, 2});
+  return {l.Reshape(sum, l.dims(c.x[0]))};
+}
+
+// The results are the sign and the logarithm of the determinant, or the logarithm alone.
+Tangents OwnSlogdet(const TangentArgs& c) {
+  Lowering& l = c.l;
+  const Op t = c.t.back(), a = c.x.back();
+  Tangents all(c.x.size() - 1);
+  if (Count(l.dims(a)) == 0) return all;
+  const Op trace = InverseTrace(l, a, t);
+  all.back() = RealType(l, trace);
+  if (all.size() > 1 && hlo::IsComplex(l.type(trace))) {
+    const Op imaginary = l.b.Unary(hlo::kImag, trace);
+    const Op zero = l.Full(l.type(imaginary), l.dims(imaginary), 0);
+    all[0] = c.x[0] * l.b.Binary(hlo::kComplex, zero, imaginary);
+  }
   return all;
 }
 

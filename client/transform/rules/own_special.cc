@@ -38,6 +38,7 @@ Op SineIntegralSlope(Lowering& l, Op, Op x) {
   });
 }
 Op CosineIntegralSlope(Lowering&, Op, Op x) { return Cos(x) / x; }
+Op LogOfOneMinusExpSlope(Lowering& l, Op, Op x) { return 1 / l.b.Unary(hlo::kExponentialMinusOne, x); }
 Op ExpiSlope(Lowering&, Op, Op x) { return Exp(x) / x; }
 
 // pi x^2 / 2, reduced to [0, 2 pi) without a loss of digits for large x. The derivative is pi x.
@@ -99,13 +100,9 @@ Tangents HypergeometricSlope(const TangentArgs&) {
   Refuse("hyp1f1 and hyp2f1 have no second derivative by their parameters");
 }
 
-// The derivative by x that AppendHypergeometric() has no formula for.
-Tangents HypergeometricLast(const TangentArgs& c) {
-  Op sum;
-  for (size_t i = 1; i < c.x.size(); ++i) {
-    if (!IsZero(c.t[i])) sum = SumOf(c.l, sum, c.t[i] * N(c.l, c.t[i], std::nan("")));
-  }
-  return {sum};
+// AppendHypergeometric() has formulas for a number of derivatives.
+Tangents HypergeometricLast(const TangentArgs&) {
+  Refuse("hyp1f1 and hyp2f1 have four derivatives, and no further one");
 }
 
 // The operands are the derivative by x, the parameters, those of the numerator first, and x.
@@ -139,6 +136,7 @@ TangentRule SpecialTangentRule(std::string_view name) {
       {"sine_integral", ByItsSlope<SineIntegralSlope>},
       {"cosine_integral", ByItsSlope<CosineIntegralSlope>},
       {"expi", ByItsSlope<ExpiSlope>},
+      {"log1mexp", ByItsSlope<LogOfOneMinusExpSlope>},
       {"fresnel_sine", ByItsSlope<FresnelSineSlope>},
       {"fresnel_cosine", ByItsSlope<FresnelCosineSlope>},
       {"owens_t", OwensT},

@@ -85,6 +85,14 @@ TEST_P(ForeignFunctions, SecondDerivative) {
   Expect(Grad([this](const Tensor& x) { return Sum(Slope(x)); })(x_), "second");
 }
 
+TEST_P(ForeignFunctions, ThirdDerivative) {
+  if (!recorded_->contains("third")) GTEST_SKIP() << "not recorded";
+  const auto curve = [this](const Tensor& x) {
+    return Grad([this](const Tensor& x) { return Sum(Slope(x)); })(x);
+  };
+  Expect(Grad([&](const Tensor& x) { return Sum(curve(x)); })(x_), "third");
+}
+
 TEST_P(ForeignFunctions, OverABatch) {
   const Tensor both = Vmap([this](const Tensor& x) { return Slope(x); })(Stack({x_, x_}));
   Expect(both[1], "first");

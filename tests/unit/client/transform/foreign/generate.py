@@ -119,6 +119,10 @@ FUNCTIONS = {
     "hyp1f1_by_a": (lambda a: sp.hyp1f1(a, a.dtype.type(2), a.dtype.type(0.5)), [0.5, 1.0, 2.0, 3.0]),
     "hyp1f1_by_b": (lambda b: sp.hyp1f1(b.dtype.type(2), b, b.dtype.type(0.5)), [0.5, 1.0, 2.0, 3.0]),
     "hyp2f1": (lambda x: sp.hyp2f1(x.dtype.type(1.5), x.dtype.type(0.5), x.dtype.type(2.75), x), [-0.5, 0.0, 0.25, 0.75]),
+    "erfcx": (sp.erfcx, [-3.0, -0.5, 0.0, 0.25, 2.0]),
+    "erfcx_overflow": (sp.erfcx, [-math.inf, -30.0, -3.0, 2.0, 30.0]),
+    "cbrt_at_ends": (jnp.cbrt, [-math.inf, 0.0, math.inf]),
+    "log1mexp": (jax.nn.log1mexp, [0.0, 0.125, 0.5, 1.0, 3.0]),
     "exp1": (sp.exp1, [0.125, 0.5, 1.0, 2.0, 10.0]),
 }
 
@@ -159,6 +163,32 @@ BY_HAND = {
 }
 
 
+def gamma_density(a):
+    """The density of the gamma distribution, which has a limit at 0, and its derivative."""
+    constant = math.gamma(a)
+
+    def first(x):
+        return x ** (a - 1) * jnp.exp(-x) / constant
+
+    def second(x):
+        by_power = 0 if a == 1 else (a - 1) * x ** (a - 2)
+        return jnp.where(x == 0, by_power - (a == 1), by_power - x ** (a - 1)) * jnp.exp(-x) / constant
+    return first, second
+
+
+# Distribution functions at an end of where these are defined, and at integers.
+ENDS = [0.0, 0.125, 0.5, 1.0, 3.0]
+for shape in (0.5, 1.0, 1.5, 2.0, 2.5):
+    density, slope = gamma_density(shape)
+    name = str(shape).replace(".", "_")
+    BY_HAND[f"gammainc_from_0_{name}"] = (lambda x, a=shape: sp.gammainc(x.dtype.type(a), x), ENDS, density, slope)
+    BY_HAND[f"gammaincc_from_0_{name}"] = (lambda x, a=shape: sp.gammaincc(x.dtype.type(a), x), ENDS, lambda x, f=density: -f(x),
+                                           lambda x, f=slope: -f(x))
+    BY_HAND[f"gamma_cdf_{name}"] = (lambda x, a=shape: stats.gamma.cdf(x, x.dtype.type(a)), ENDS[1:], density, slope)
+BY_HAND["poisson_cdf"] = (lambda mu: stats.poisson.cdf(mu.dtype.type(2), mu), ENDS[1:], lambda mu: -mu**2 * jnp.exp(-mu) / 2,
+                          lambda mu: (mu**2 / 2 - mu) * jnp.exp(-mu))
+
+
 def variates(draw):
     return lambda a: draw(jax.random.key(3), a, a.shape, a.dtype)
 
@@ -178,7 +208,9 @@ LOST = {"log_ndtr": 4096, "gammainc": 1e3, "gammaincc": 1e3, "betainc": 1e3, "be
         "betainc_of_one": 1e3, "betainc_large": 1e5, "poch": 512, "truncated_normal": 512, "gammaincc_by_a_at_1": 1e3,
         "cosine_integral": 512, "fresnel_sine": 512, "fresnel_cosine": 512, "dawsn": 512,
         "gammaincc_by_a_at_2": 1e3, "gammainc_by_a": 1e3, "gamma_variate": 1e3, "log_gamma_variate": 1e3}
-ONLY_F64 = {"owens_t_by_h", "owens_t_by_a", "owens_t_of_0"}  # JAX's value is of f64.
+LOST |= {name: 1e3 for name in BY_HAND if name.startswith("gamma") or name == "poisson_cdf"} | {"erfcx_overflow": 1e3}
+ONLY_F64 = {"erfcx_overflow", "owens_t_by_h", "owens_t_by_a", "owens_t_of_0"}  # JAX's value is of f64.
+THIRD = {"hyp1f1": lambda x: 1.5 * 2.5 * 3.5 / (2.5 * 3.5 * 4.5) * sp.hyp1f1(4.5, 5.5, x)}
 NARROW = {"erf_inv", "lgamma", "digamma", "erfc", "gelu", "i0e", "i1e"}  # In bf16, too.
 
 
@@ -196,6 +228,8 @@ def functions(wanted):
                 "first": numbers(first(wide)), "lost": LOST.get(name, 64)}
             if name not in ONCE and second is not None:
                 cases[f"{name}_{kind}"]["second"] = numbers(second(wide))
+            if name in THIRD:
+                cases[f"{name}_{kind}"]["third"] = numbers(THIRD[name](wide))
 
     for name, (f, points) in FUNCTIONS.items():
         slope = jax.vmap(jax.grad(lambda x, f=f: f(x[None])[0] if f is truncated_normal else f(x)))
@@ -290,6 +324,14 @@ MATRICES = {
     "inv": (lambda a: weighted(jnp.linalg.inv(a)), ramp(*SQUARE)),
     "det": (lambda a: weighted(jnp.linalg.det(a)), ramp(4, 4)),
     "slogdet": (lambda a: jnp.linalg.slogdet(a)[1], ramp(4, 4)),
+    **{f"slogdet_{name}": (lambda a: jnp.linalg.slogdet(a)[1], jnp.array(a)) for name, a in {
+        "of_one": [[-2.0]], "of_two": [[2.0, 0.5], [1.0, -3.0]], "of_zero": [[0.0]], "of_rank_1": [[1.0, 2.0], [2.0, 4.0]],
+        "of_three_of_rank_1": [[1.0, 2.0, 4.0], [2.0, 4.0, 8.0], [4.0, 8.0, 16.0]], "without_a_row": [[1.0, 2.0, 0.5], [0.0, 0.0, 0.0], [0.5, 1.0, 3.0]],
+        "of_zeros": [[0.0] * 3] * 3}.items()},
+    "det_of_zero": (jnp.linalg.det, jnp.array([[0.0]])),
+    "det_of_four": (jnp.linalg.det, ramp(4, 4).at[3].set(0.0)),
+    "det_of_middle": (jnp.linalg.det, jnp.diag(jnp.array([1.0, 2.0, 0.0, 3.0]))),
+    "det_of_corank_2": (jnp.linalg.det, jnp.diag(jnp.array([1.0, 0.0, 0.0, 3.0]))),
     "lu": (lambda a: weighted(*jax.scipy.linalg.lu(a)[1:]), ramp(*SQUARE)),
     "lu_tall": (lambda a: weighted(*jax.scipy.linalg.lu(a)[1:]), ramp(*TALL)),
     "lu_wide": (lambda a: weighted(*jax.scipy.linalg.lu(a)[1:]), ramp(*WIDE)),
@@ -361,17 +403,33 @@ MATRICES = {
 }
 
 
+def expanded(a):
+    """The determinant, by its first row."""
+    if a.shape[0] == 1:
+        return a[0, 0]
+    return sum((-1) ** j * a[0, j] * expanded(jnp.delete(a[1:], j, axis=1)) for j in range(a.shape[0]))
+
+
+# The same functions, where JAX's derivatives are 0 or NaN although they exist.
+REFERENCES = {"det_of_four": expanded, "det_of_corank_2": expanded, "det_of_middle": expanded}
+# Logarithms of -inf, for matrices without an inverse.
+FIRST_ONLY = {"slogdet_of_rank_1", "slogdet_of_three_of_rank_1", "slogdet_without_a_row", "slogdet_of_zeros"}
+
+
 def matrices(wanted):
     cases = {}
     for name, (f, *arguments) in MATRICES.items():
         if not wanted(name):
             continue
+        program, f = f, REFERENCES.get(name, f)
         every = tuple(range(len(arguments)))
         gradient = jax.grad(f, every)
         directions = [jnp.cos(jnp.arange(x.size, dtype=x.dtype)).reshape(x.shape) for x in arguments]
-        cases[name] = {"program": exported(f, *arguments), "arguments": [array(x) for x in arguments],
+        cases[name] = {"program": exported(program, *arguments), "arguments": [array(x) for x in arguments],
                        "value": number(f(*arguments)), "gradients": [array(x) for x in gradient(*arguments)],
                        "directional": number(jax.jvp(f, arguments, directions)[1])}
+        if name in FIRST_ONLY:
+            continue
         try:
             second = jax.grad(lambda *x, gradient=gradient: weighted(*gradient(*x)), every)(*arguments)
             cases[name]["second"] = [array(x) for x in second]

@@ -27,6 +27,7 @@ import networks
 import numerics
 import products
 import reductions
+import sweep
 import transforms
 from arrays import Source
 
@@ -107,6 +108,34 @@ def write(folder, count, seed):
     print(f"{len(rows)} functions, {sum(map(len, refused.values()))} left out")
 
 
+def write_sweep(folder, count, seed):
+    """`count` entries of sweep.py in the order of the seed, each with its chains."""
+    folder.mkdir(parents=True, exist_ok=True)
+    values, rows, entries = Values(folder / "values.bin"), [], list(sweep.entries())
+    for i in np.random.default_rng(seed).permutation(len(entries))[:count]:
+        name, f, varied, fixed = entries[i]
+        file = f"{i:04}"
+        (folder / f"{file}.mlir").write_text(jax.jit(f, keep_unused=True).lower(varied, fixed).as_text())
+        for letters in sweep.chains(name):
+            try:
+                chain = sweep.chain_of(name, f, varied, fixed, letters)
+
+                def both(v, x, chain_v, chain_x, f=f, chain=chain):
+                    return f(v, x), chain.f(chain_v, chain_x)
+                arguments = [[np.asarray(x) for x in xs] for xs in (varied, fixed, chain.varied, chain.fixed)]
+                value, results = jax.jit(both).lower(*arguments).compile(_OPTIONS)(*arguments)
+            except Exception as error:  # pylint: disable=broad-except
+                print(f"left out: {name} {letters}: {str(error).splitlines()[0][:100]}")  # JAX has no such derivative.
+                continue
+            add = lambda xs: [values.add(x) for x in xs]
+            rows.append({"name": f"{name} {letters}", "file": file, "family": "sweep", "steps": chain.steps, "nan_is_free": True,
+                         "program": {"varied": add(varied), "fixed": add(fixed), "results": add(value)},
+                         "varied": add(chain.varied), "fixed": add(chain.fixed), "results": add(results)})
+    values.file.close()
+    (folder / "functions.json").write_text(json.dumps({"seed": seed, "count": count, "functions": rows}))
+    print(f"{len(rows)} functions of {len(entries)} entries")
+
+
 def show(seed, i):
     case = Case(seed, i)
     print(case.family, case.chain.steps)
@@ -123,11 +152,14 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", type=int)
     parser.add_argument("--numerics", action="store_true", help="functions of numerics.py instead of all others")
+    parser.add_argument("--sweep", action="store_true", help="entries of sweep.py instead of random functions")
     arguments = parser.parse_args()
     if arguments.numerics:
         _FAMILIES[:] = numerics.FAMILIES
     warnings.simplefilter("ignore")
-    if arguments.show is not None:
+    if arguments.sweep:
+        write_sweep(arguments.folder, arguments.count, arguments.seed)
+    elif arguments.show is not None:
         show(arguments.seed, arguments.show)
     else:
         write(arguments.folder, arguments.count, arguments.seed)

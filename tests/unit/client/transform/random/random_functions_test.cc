@@ -1,8 +1,8 @@
 // Compares random functions and their derivatives with JAX's: generate.py makes the functions with JAX and
 // lowers them to StableHLO; here each is loaded, transformed by the same chain, run, and compared.
 // HLOD_RANDOM_FUNCTIONS is their number, HLOD_RANDOM_SEED their seed, HLOD_RANDOM_SHOWN how many failures are
-// shown, HLOD_RANDOM_NUMERICS chooses those of numerics.py; HLOD_RANDOM_FOLDER, when set, is a folder with
-// functions that generate.py has already written.
+// shown, HLOD_RANDOM_NUMERICS chooses those of numerics.py, HLOD_RANDOM_SWEEP those of sweep.py;
+// HLOD_RANDOM_FOLDER, when set, is a folder with functions that generate.py has already written.
 #include <stdlib.h>
 
 #include <cmath>
@@ -115,7 +115,8 @@ class RandomFunctions : public TensorTest {
     const std::string command = absl::StrCat(
         *python, " ", (SourceDir() / "tests/unit/client/transform/random/generate.py").string(), " ", name,
         " --count ", Setting("HLOD_RANDOM_FUNCTIONS", "1000"), " --seed ", Setting("HLOD_RANDOM_SEED", "1"),
-        Setting("HLOD_RANDOM_NUMERICS", "").empty() ? "" : " --numerics");
+        Setting("HLOD_RANDOM_NUMERICS", "").empty() ? "" : " --numerics",
+        Setting("HLOD_RANDOM_SWEEP", "").empty() ? "" : " --sweep");
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
   }
   void TearDown() override {
@@ -136,7 +137,8 @@ class RandomFunctions : public TensorTest {
   }
 
   // Returns a description of the first differences; empty when there is none.
-  std::string Difference(const Arrays& results, const json& expected, double tolerance) const {
+  std::string Difference(const Arrays& results, const json& expected, double tolerance,
+                         bool nan_is_free) const {
     if (results.size() != expected.size()) return absl::StrCat(results.size(), " results");
     std::string text;
     int shown = 0;
@@ -146,6 +148,7 @@ class RandomFunctions : public TensorTest {
         return absl::StrCat("result ", i, " is ", hlo::ToString(have.shape()));
       const Numbers a = NumbersOf(have), b = NumbersOf(want);
       for (size_t k = 0; k < a.size(); ++k) {
+        if (nan_is_free && (std::isnan(b[k].real()) || std::isnan(b[k].imag()))) continue;
         if (AreClose(a[k].real(), b[k].real(), tolerance) && AreClose(a[k].imag(), b[k].imag(), tolerance))
           continue;
         absl::StrAppend(&text, text.empty() ? "" : "; ", "element ", k, " of result ", i, " is ", a[k].real(),
@@ -157,7 +160,9 @@ class RandomFunctions : public TensorTest {
   }
 
   std::string Compare(const json& row) const {
-    const std::string text = BytesOf(folder_ / absl::StrCat(row["name"].get<std::string>(), ".mlir"));
+    const std::string text =
+        BytesOf(folder_ / absl::StrCat(row.value("file", row["name"].get<std::string>()), ".mlir"));
+    const bool nan_is_free = row.value("nan_is_free", false);
     const auto has = [&](const char* type) { return text.find(type) != std::string::npos; };
     const double tolerance = has("bf16") || has("f16") ? 4e-2 : has("f32") ? 1e-3 : 1e-9;
     const LoadedFunction loaded = LoadFunctionFromBytes(text);
@@ -167,11 +172,11 @@ class RandomFunctions : public TensorTest {
       return loaded(all);
     };
     const json& program = row["program"];
-    std::string wrong =
-        Difference(f(Load(program["varied"]), Load(program["fixed"])), program["results"], tolerance);
+    std::string wrong = Difference(f(Load(program["varied"]), Load(program["fixed"])), program["results"],
+                                   tolerance, nan_is_free);
     if (!wrong.empty()) return absl::StrCat("the value: ", wrong);
     for (const json& step : row["steps"]) f = Transformed(f, step);
-    return Difference(f(Load(row["varied"]), Load(row["fixed"])), row["results"], tolerance);
+    return Difference(f(Load(row["varied"]), Load(row["fixed"])), row["results"], tolerance, nan_is_free);
   }
 
   std::filesystem::path folder_;
