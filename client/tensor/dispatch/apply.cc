@@ -54,6 +54,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "client/tensor/autograd/taping.h"
+#include "client/tensor/dispatch/accepted_indices.h"
 #include "client/tensor/dispatch/autocast.h"
 #include "client/tensor/dispatch/bind.h"
 #include "client/tensor/dispatch/promotion.h"
@@ -122,6 +123,9 @@ PrimitiveType Promote(const Operation& operation, OperandSpan operands, const Bo
                       PrimitiveType first) {
   if (operation.promotion == Promotion::kNone) {
     if (first != hlo::kInvalid) CheckAccepted(operation, first);
+    for (size_t i = 0; i < bound.size(); ++i) {
+      if (bound[i].tensor != nullptr) CheckIndexType(operation.pytorch, i, bound[i].tensor->type());
+    }
     return hlo::kInvalid;
   }
   if (operation.accepted.one_type) {

@@ -1,6 +1,8 @@
 // The table of operations, with the element types that each one accepts.
 #include "client/tensor/dispatch/operation.h"
 
+#include "client/tensor/dispatch/accepted_indices.h"
+
 namespace hlod::lazy {
 namespace ops {
 
@@ -24,6 +26,12 @@ constexpr AcceptedRow kAcceptedRows[] = {
 #undef HLOD_ACCEPTED
 };
 
+constexpr AcceptedIndices kIndexRows[] = {
+#define HLOD_ACCEPTED_INDICES(pytorch, first, last, types) {pytorch, first, last, types},
+#include "client/tensor/dispatch/accepted_indices.inc"
+#undef HLOD_ACCEPTED_INDICES
+};
+
 // Finds the row at compile time, so that the table of operations is a constant.
 constexpr Accepted FindAccepted(std::string_view pytorch) {
   for (const AcceptedRow& row : kAcceptedRows) {
@@ -35,6 +43,13 @@ constexpr Accepted FindAccepted(std::string_view pytorch) {
 }  // namespace ops
 
 Accepted AcceptedBy(std::string_view pytorch) { return ops::FindAccepted(pytorch); }
+
+const AcceptedIndices* AcceptedIndicesOf(std::string_view pytorch) {
+  for (const AcceptedIndices& row : ops::kIndexRows) {
+    if (row.pytorch == pytorch) return &row;
+  }
+  return nullptr;
+}
 
 namespace ops {
 #define HLOD_TENSOR_OP(name, pytorch, promotion, meaning) \

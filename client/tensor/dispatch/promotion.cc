@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "client/tensor/dispatch/accepted_indices.h"
 #include "client/tensor/dispatch/lowering.h"
 
 namespace hlod::lazy {
@@ -132,6 +133,17 @@ void CheckAccepted(const Operation& operation, PrimitiveType type) {
   if (IsAmong(types, type) || IsAmong(types, Judged(type))) return;
   Refuse("%s takes %s, not %s: %s", operation.pytorch, TypesText(types), hlo::Name(type),
          Advice(types, type));
+}
+
+void CheckIndexType(std::string_view pytorch, size_t operand, PrimitiveType type) {
+  if (type == hlo::kS64 || !(type == hlo::kPred || hlo::IsInteger(type))) return;
+  const AcceptedIndices* const row = AcceptedIndicesOf(pytorch);
+  const auto at = static_cast<int>(operand);
+  if (row == nullptr || at < row->first || (row->last >= 0 && at > row->last)) return;
+  if (IsAmong(row->types, type) || IsAmong(row->types, Judged(type))) return;
+  Refuse("%s takes indices of %s, not of %s: convert these to s64 with To()%s", pytorch,
+         TypesText(row->types), hlo::Name(type),
+         IsAmong(row->types, hlo::kPred) ? ", or a mask to pred" : "");
 }
 
 void CheckOneType(const Operation& operation, absl::Span<const PrimitiveType> tensors) {

@@ -30,6 +30,8 @@ class LossCall {
   void RequireClasses(const Tensor& x, const Tensor& target, const Tensor& weight) const;
   // Throws when a class whose value is known is neither in [0, count) nor `allowed`.
   void CheckClasses(const Tensor& target, int64_t count, std::optional<int64_t> allowed = {}) const;
+  // Requires classes of a type that the loss accepts (accepted_indices.inc).
+  void RequireClassType(const Tensor& target) const;
 
  private:
   const Operation operation_;

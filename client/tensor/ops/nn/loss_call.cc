@@ -1,6 +1,7 @@
 // Checks of the arguments of losses, as in PyTorch.
 #include "client/tensor/ops/nn/loss.h"
 
+#include "client/tensor/dispatch/accepted_indices.h"
 #include "client/tensor/dispatch/promotion.h"
 #include "client/tensor/ops/shape/known.h"
 
@@ -40,7 +41,12 @@ void LossCall::RequireClasses(const Tensor& x, const Tensor& target, const Tenso
           ListText(weight.dims()), classes);
 }
 
+void LossCall::RequireClassType(const Tensor& target) const {
+  Explain(operation_, operands_, caller_, [&] { CheckIndexType(operation_.pytorch, 1, target.dtype()); });
+}
+
 void LossCall::CheckClasses(const Tensor& target, int64_t count, std::optional<int64_t> allowed) const {
+  RequireClassType(target);
   const std::optional<Literal> known = KnownValue(target, caller_);
   if (!known.has_value()) return;
   const auto outside = Outside(*known, 0, count, allowed);

@@ -82,11 +82,17 @@ Op LogSumExpOps(Lowering& l, Op x, const Dims& reduced) {
   return l.b.Unary(hlo::kLog, l.Reduce(hlo::kAdd, l.b.Unary(hlo::kExponential, shifted), reduced)) + largest;
 }
 
+// Returns x as the given type, which the operation judges instead of x's own.
+Tensor Converted(const lazy::Operation& operation, const Operand& x, std::optional<PrimitiveType> type) {
+  const CallerScope scope(x.caller());
+  const Tensor& given = lazy::TensorOf(operation, x);
+  return type.has_value() ? given.To(*type) : given;
+}
+
 Tensor SoftmaxOf(const lazy::Operation& operation, const Operand& x, int64_t dim,
                  std::optional<PrimitiveType> type, bool log) {
-  return lazy::Unary(operation, x, [&](Lowering& l, Op x) {
-    if (type.has_value()) x = l.Convert(x, *type);
-    if (!hlo::IsFloat(l.type(x))) Refuse("softmax takes floating types, not %s", hlo::Name(l.type(x)));
+  const Tensor converted = Converted(operation, x, type);
+  return lazy::Unary(operation, Operand(converted, x.caller()), [&](Lowering& l, Op x) {
     return lazy::InWide(l, x, [&](Lowering& l, Op x) {
       const Dims from = l.dims(x), reduced = lazy::WrapDims(l, x, DimList(dim));
       const Op reduction = lazy::WithoutGradient(l, l.Reduce(hlo::kMaximum, x, reduced), x);
@@ -206,10 +212,10 @@ Tensor LogSoftmax(const Operand& x, int64_t dim, std::optional<PrimitiveType> ty
   return SoftmaxOf(lazy::ops::LogSoftmax, x, dim, type, true);
 }
 Tensor Softmin(const Operand& x, int64_t dim, std::optional<PrimitiveType> type) {
-  const Tensor negative = lazy::Unary(lazy::ops::Softmin, x, [&](Lowering& l, Op x) {
-    return l.b.Unary(hlo::kNegate, type.has_value() ? l.Convert(x, *type) : x);
-  });
-  return Softmax(Operand(negative, x.caller()), dim, type);
+  const Tensor converted = Converted(lazy::ops::Softmin, x, type);
+  const Tensor negative = lazy::Unary(lazy::ops::Softmin, Operand(converted, x.caller()),
+                                      [](Lowering& l, Op x) { return l.b.Unary(hlo::kNegate, x); });
+  return Softmax(Operand(negative, x.caller()), dim);
 }
 
 }  // namespace hlod

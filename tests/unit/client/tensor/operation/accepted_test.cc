@@ -134,6 +134,67 @@ TEST_F(AcceptedTypes, RefusalsSayWhatToDo) {
   }
 }
 
+// Calls an operation with indices or classes of that type.
+std::string ErrorOfIndices(const std::string& op, PrimitiveType type, const Device& place) {
+  const Tensor x = FromValues<float>({0, 1, 2, 3, 4, 5, 6, 7, 8}, Dims{3, 3}, place);
+  const Tensor vector = FromValues<int64_t>({0, 1, 0}, Dims{3}, place).To(type);
+  const Tensor square = vector.Unsqueeze(0).Expand({3, 3}).Clone();
+  const Tensor whole = Zeros({1, 1, 1, 1}, {.type = type, .device = place});
+  const std::map<std::string, std::function<Tensor()>> calls = {
+      {"gather", [&] { return Gather(x, 0, square); }},
+      {"scatter", [&] { return Scatter(x, 0, square, x); }},
+      {"scatter_add", [&] { return ScatterAdd(x, 0, square, x); }},
+      {"scatter_reduce", [&] { return ScatterReduce(x, 0, square, x, ScatterReduction::kSum); }},
+      {"index_select", [&] { return IndexSelect(x, 0, vector); }},
+      {"index_add", [&] { return IndexAdd(x, 0, vector, x); }},
+      {"index_copy", [&] { return IndexCopy(x, 0, vector, x); }},
+      {"index_fill", [&] { return IndexFill(x, 0, vector, 1); }},
+      {"index_reduce", [&] { return IndexReduce(x, 0, vector, x, ScatterReduction::kProd); }},
+      {"index", [&] { return Index(x, {square}); }},
+      {"index_put", [&] { return IndexPut(x, {vector}, 1); }},
+      {"take", [&] { return Take(x, vector); }},
+      {"put", [&] { return Put(x, vector, x.Select(0, 0), false); }},
+      {"take_along_dim", [&] { return TakeAlongDim(x, square, 0); }},
+      {"nn.functional.embedding", [&] { return Embedding(vector, x, {}); }},
+      {"nn.functional.embedding_bag", [&] { return EmbeddingBag(square, x, {}); }},
+      {"nn.functional.max_unpool2d", [&] { return MaxUnpool2d(whole.To(kF32), whole, {2}, {}); }},
+      {"nll_loss", [&] { return NllLoss(x, vector); }},
+      {"cross_entropy", [&] { return CrossEntropy(x, vector); }},
+      {"multi_margin_loss", [&] { return MultiMarginLoss(x, vector); }},
+      {"multilabel_margin_loss", [&] { return MultilabelMarginLoss(x, square); }},
+  };
+  try {
+    static_cast<void>(calls.at(op)().ToLiteral());
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+PrimitiveType TypeNamed(const std::string& name) {
+  for (const PrimitiveType type : {kPred, kU8, kS8, kS16, kS32, kS64}) {
+    if (name == hlo::Name(type)) return type;
+  }
+  return hlo::kInvalid;
+}
+
+// Indices and classes of other types than PyTorch or PyTorch/XLA takes are refused by name.
+TEST_F(AcceptedTypes, OfIndices) {
+  std::ifstream file(OperationFolder() / "accepted_indices.json");
+  int lines = 0;
+  for (std::string text; std::getline(file, text); ++lines) {
+    const json line = json::parse(text);
+    const std::string op = line.at("op");
+    for (const Device& place : {Device(), device()}) {
+      for (const std::string type : line.at("accepts"))
+        EXPECT_EQ(ErrorOfIndices(op, TypeNamed(type), place), "") << op << " of " << type;
+      for (const std::string type : line.at("refuses"))
+        EXPECT_THAT(ErrorOfIndices(op, TypeNamed(type), place), HasSubstr(type)) << op << " of " << type;
+    }
+  }
+  EXPECT_GT(lines, 15);
+}
+
 // Types that PyTorch lacks are judged as s32 and f32 are.
 TEST_F(AcceptedTypes, JudgeOthersByTheirKind) {
   const Tensor u32 = FromValues<uint32_t>({1, 2}, Dims{1, 1, 2}), narrow = u32.To(kF8E5M2);

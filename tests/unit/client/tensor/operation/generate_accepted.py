@@ -6,8 +6,9 @@ to that type. A call that raises is a refusal. Run it where torch 2.9.1 is insta
 
     python3 tests/unit/client/tensor/operation/generate_accepted.py
 
-KEPT, below, has the types that PyTorch refuses only because its CPU lacks the kernel, and that hlod therefore accepts. Indices and classes
-are not judged: hlod takes them in any integer type, of which XLA's programs use s32, while some of PyTorch's kernels take only s64.
+KEPT, below, has the types that PyTorch refuses only because its CPU lacks the kernel, and that hlod therefore accepts. The types of indices and
+classes are in accepted_indices.inc, and the cases of INDICES in accepted_indices.json. PyTorch/XLA computes indices of s32, too, where its own
+lowering is asked before PyTorch judges them (LOWERED).
 """
 import glob
 import json
@@ -51,11 +52,8 @@ KEPT = {
     "nn.functional.bilinear": (("pred",), "einsum takes them"),
     "nn.functional.upsample_nearest": (INTEGERS, "as interpolate"),
     "nn.functional.embedding_bag": (tuple(TYPES), "the first operand is the indices; the operation itself judges its table"),
-    # These judge the types themselves: after a conversion to a given type, or in training only.
-    **{name: (tuple(TYPES), "judged by the operation") for name in (
-        "softmax", "softmin", "log_softmax", "nn.functional.dropout", "nn.functional.rrelu", "nn.functional.gumbel_softmax",
-        "bernoulli", "multinomial", "poisson")},
-    "nn.functional.one_hot": (INTEGERS, "indices are not judged"),
+    # These judge the types themselves, in training only.
+    **{name: (tuple(TYPES), "judged by the operation") for name in ("nn.functional.dropout", "nn.functional.rrelu")},
     "trapezoid": (("pred",), "judged by the operation"),
     "cumulative_trapezoid": (("pred",), "judged by the operation"),
     "trapz": (("pred",), "judged by the operation"),
@@ -120,6 +118,75 @@ LOSSES = [
     "nll_loss", "cross_entropy", "cosine_embedding_loss", "kl_div", "gaussian_nll_loss", "multi_margin_loss",
     "multilabel_margin_loss", "multilabel_soft_margin_loss", "triplet_margin_loss",
 ]
+
+X3 = torch.rand(3, 3)
+
+
+def vector(t):
+    return torch.tensor([0, 1, 0]).to(t)
+
+
+def square(t):
+    return torch.tensor([[0, 1, 0]] * 3).to(t)
+
+
+F = torch.nn.functional
+# Operations with indices or classes: hlod's operands that these are, from the first to the last (-1: to the end), and a call with indices of a type.
+INDICES = {
+    "gather": (1, 1, lambda t: X3.gather(0, square(t))),
+    "scatter": (1, 1, lambda t: X3.scatter(0, square(t), X3)),
+    "scatter_add": (1, 1, lambda t: X3.scatter_add(0, square(t), X3)),
+    "scatter_reduce": (1, 1, lambda t: X3.scatter_reduce(0, square(t), X3, "sum")),
+    "index_select": (1, 1, lambda t: X3.index_select(0, vector(t))),
+    "index_add": (1, 1, lambda t: X3.index_add(0, vector(t), X3)),
+    "index_copy": (1, 1, lambda t: X3.index_copy(0, vector(t), X3)),
+    "index_fill": (1, 1, lambda t: X3.index_fill(0, vector(t), 1.0)),
+    "index_reduce": (1, 1, lambda t: X3.index_reduce(0, vector(t), X3, "prod")),
+    "index": (1, -1, lambda t: X3[vector(t).reshape(1, 3).expand(3, 3)]),
+    "index_put": (2, -1, lambda t: X3.clone().index_put_((vector(t),), torch.tensor(1.0))),
+    "take": (1, 1, lambda t: X3.take(vector(t))),
+    "put": (1, 1, lambda t: X3.put(vector(t), torch.rand(3))),
+    "take_along_dim": (1, 1, lambda t: X3.take_along_dim(square(t), 0)),
+    "nn.functional.embedding": (0, 0, lambda t: F.embedding(vector(t), X3)),
+    "nn.functional.embedding_bag": (0, 0, lambda t: F.embedding_bag(square(t), X3)),
+    "nn.functional.max_unpool2d": (1, 1, lambda t: F.max_unpool2d(torch.rand(1, 1, 1, 1), torch.zeros(1, 1, 1, 1, dtype=t), 2)),
+    "nll_loss": (1, 1, lambda t: F.nll_loss(X3, vector(t))),
+    "cross_entropy": (1, 1, lambda t: F.cross_entropy(X3, vector(t))),
+    "multi_margin_loss": (1, 1, lambda t: F.multi_margin_loss(X3, vector(t))),
+    "multilabel_margin_loss": (1, 1, lambda t: F.multilabel_margin_loss(X3, square(t))),
+}
+# PyTorch/XLA lowers these itself, and does not look at the type (torch_xla/csrc/aten_xla_type.cpp).
+LOWERED = ("gather", "scatter", "scatter_add", "scatter_reduce", "index_select", "index_add", "index", "index_put", "take", "put",
+           "nn.functional.max_unpool2d", "nll_loss", "cross_entropy")
+# PyTorch takes u8 as a mask, which it has deprecated for years: here it would be taken as numbers.
+NO_MASK = ("index", "index_put")
+
+
+def takes_indices(call, dtype):
+    try:
+        call(dtype)
+        return True
+    except Exception:
+        return False
+
+
+def write_indices():
+    rows = []
+    for name, (first, last, call) in sorted(INDICES.items()):
+        mask = {t for t, dtype in TYPES.items() if t not in FLOATS + COMPLEX and takes_indices(call, dtype)}
+        mask = (mask | {"s32"} if name in LOWERED else mask) - ({"u8"} if name in NO_MASK else set())
+        rows.append((name, first, last, mask))
+    with open(os.path.join(DISPATCH, "accepted_indices.inc"), "w") as out:
+        out.write("""// The types of indices and of classes that PyTorch 2.9.1 or PyTorch/XLA accepts per operation.
+// Generated by tests/unit/client/tensor/operation/generate_accepted.py, which has the reasons.
+// HLOD_ACCEPTED_INDICES(PyTorch's name, first and last operand that is an index (-1: to the end), types)
+""")
+        for name, first, last, mask in rows:
+            out.write(f'HLOD_ACCEPTED_INDICES("{name}", {first}, {last}, {mask_text(mask)})\n')
+    with open(os.path.join(HERE, "accepted_indices.json"), "w") as out:
+        for name, _, _, mask in rows:
+            others = [t for t in ("pred",) + INTEGERS if t not in mask]
+            out.write(json.dumps({"op": name, "accepts": sorted(mask), "refuses": others}, separators=(",", ":")) + "\n")
 
 
 def decode(value, main, wanted):
@@ -328,6 +395,7 @@ def main():
         masks[name], one_type[name] = {t for t in TYPES if accepts(*samples, t)}, False
     entries = write_table(masks, one_type)
     write_lines(lines, entries)
+    write_indices()
 
 
 if __name__ == "__main__":
