@@ -1,5 +1,6 @@
 // Indexing with several tensors at once: one gather to read, one scatter to write.
 #include "client/tensor/dispatch/apply.h"
+#include "client/tensor/ops/shape/empty.h"
 #include "client/tensor/ops/shape/known.h"
 #include "client/tensor/ops/shape/movement.h"
 #include "hlod/ops/indexing.h"
@@ -136,7 +137,7 @@ Tensor Index(const Operand& x, const std::vector<Tensor>& indices) {
     const Dims dims = l.dims(o[0]);
     const Place place = PlaceOf(l, o[0], o.subspan(1), plain);
     const Dims to = ResultDims(place, dims);
-    if (lazy::Count(to) == 0) return l.Full(l.type(o[0]), to, 0);
+    if (lazy::Count(to) == 0) return lazy::WithoutElements(l, o[0], to);
     hlo::GatherAttributes gather;
     gather.offset_dims = WindowDims(place);
     gather.collapsed_slice_dims = place.indexed;

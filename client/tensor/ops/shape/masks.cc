@@ -4,6 +4,7 @@
 #include "client/tensor/dispatch/apply.h"
 #include "client/tensor/ops/indexing/sorting.h"
 #include "client/tensor/ops/shape/dynamic.h"
+#include "client/tensor/ops/shape/empty.h"
 #include "client/tensor/ops/shape/movement.h"
 #include "client/tensor/ops/shape/whole_numbers.h"
 #include "hlod/ops/indexing.h"
@@ -164,7 +165,7 @@ Tensor MaskedSelect(const Operand& x, const Operand& mask) {
   const Tensor full = mask.tensor()->Expand(dims, x.caller());
   const int64_t count = ReadCount(lazy::ops::MaskedSelect, Operand(full, x.caller()));
   return lazy::Call(lazy::ops::MaskedSelect, {x, Operand(full, x.caller())}, [&](Lowering& l, Operands o) {
-    if (count == 0) return l.Full(l.type(o[0]), {0}, 0);
+    if (count == 0) return lazy::WithoutElements(l, o[0], {0});
     const Op at = lazy::SliceDim(l, Positions(l, lazy::Flat(l, o[1])), 0, 0, count);
     return lazy::SelectSlices(l, lazy::Flat(l, l.BroadcastTo(o[0], dims)), 0, at);
   });

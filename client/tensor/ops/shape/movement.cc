@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/tensor/ops/shape/empty.h"
+
 namespace hlod::lazy {
 
 Op KeptLast(Lowering& l, Op x) {
@@ -99,7 +101,7 @@ Op SelectSlices(Lowering& l, Op x, int64_t dim, Op index) {
     none.erase(none.begin() + dim);
     const Dims& index_dims = l.dims(index);
     none.insert(none.begin() + dim, index_dims.begin(), index_dims.end());
-    return l.Full(l.type(x), none, 0);
+    return WithoutElements(l, x, none);
   }
   return l.b.Add(hlo::kGather, {x, index}, gather);
 }
@@ -112,7 +114,7 @@ Op GatherAlong(Lowering& l, Op x, int64_t dim, Op index) {
     Refuse("the index's shape %s has not the tensor's rank %d", ListText(to), rank);
   }
   if (rank == 0) return x;
-  if (Count(to) == 0) return l.Full(l.type(x), to, 0);
+  if (Count(to) == 0) return WithoutElements(l, x, to);
   hlo::GatherAttributes gather;
   for (int64_t i = 0; i < rank; ++i) {
     if (i == dim) continue;
