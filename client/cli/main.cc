@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -219,6 +220,10 @@ int main(int argc, char** argv) {
       std::any_of(argv + 1, argv + argc, [](std::string_view word) { return word == "--json"; });
   try {
     return Main(argc, argv, program, json);
+  } catch (const std::bad_alloc&) {
+    return Report(absl::ResourceExhaustedError(
+                      "This machine has too little memory for what the command reads or makes."),
+                  json);
   } catch (const std::exception& error) {  // Thrown by the libraries for the command line and JSON.
     return Report(hlod::cli::UsageError(error.what()), json);
   }

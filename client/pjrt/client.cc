@@ -37,8 +37,10 @@ struct ClientOptions {
 absl::StatusOr<ClientOptions> ReadClientOptions(absl::Span<const abi::NamedValue> options) {
   ClientOptions client;
   ConnectOptions& read = client.connect;
-  // A host callback may take minutes. In a private daemon, waiting for it does not hold up anybody else.
-  read.daemon_flags = {"--channel-wait-us", "3600000000"};
+  // A host callback may take minutes, and an array may be as large as the device. In a private daemon neither
+  // holds up anybody else.
+  read.daemon_flags = {"--channel-wait-us", "3600000000", "--staging-bytes-max",
+                       std::to_string(int64_t{1} << 50)};
   for (const abi::NamedValue& option : options) {
     RETURN_IF_ERROR(Given(option.name, "name"));
     const std::string_view name(option.name, option.name_size);

@@ -1,6 +1,5 @@
 // hloctl report: writes a profile as a page, as a trace, as JSON.
 #include <cstdio>
-#include <fstream>
 #include <utility>
 
 #include "client/analysis/preflight/command_log.h"
@@ -10,19 +9,12 @@
 #include "client/report/page/report.h"
 #include "client/report/page/trace.h"
 #include "common/base/errors/status.h"
+#include "common/base/system/file.h"
 #include "common/base/text/printable.h"
 #include "common/hlo/proto/codec.h"
 
 namespace hlod::cli {
 namespace {
-
-absl::Status WriteText(const std::string& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (out) return absl::OkStatus();
-  return FailedPrecondition("File %s cannot be written.", path);
-}
 
 // Returns the costs of a command log's programs. A program that cannot be read is left out: the report shows
 // no operations for it.
@@ -50,9 +42,9 @@ absl::Status Report(const CommonOptions& common, const ReportOptions& options) {
   ASSIGN_OR_RETURN(how.costs, CostsOf(options.log));
   const report::Memory memory = report::MemoryOf(run);
   const report::Json report = report::MakeReport(run, memory, how);
-  if (!options.output.empty()) RETURN_IF_ERROR(WriteText(options.output, report::MakePage(report)));
+  if (!options.output.empty()) RETURN_IF_ERROR(WriteFile(options.output, report::MakePage(report)));
   if (!options.trace.empty())
-    RETURN_IF_ERROR(WriteText(options.trace, Dump(report::ToJson(report::TraceOf(run, memory))) + "\n"));
+    RETURN_IF_ERROR(WriteFile(options.trace, Dump(report::ToJson(report::TraceOf(run, memory))) + "\n"));
   if (common.json) {
     Show(Dump(report) + "\n");
     return absl::OkStatus();

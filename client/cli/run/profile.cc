@@ -197,6 +197,7 @@ absl::Status ProfileModule(const CommonOptions& common, const ProfileOptions& op
   ASSIGN_OR_RETURN(const Executable executable, client.Compile(*module, compile_options, module_file));
   ASSIGN_OR_RETURN(const CompileResult compiled, executable.Describe(module_file));
   RETURN_IF_ERROR(CheckDevices(client, *module, executable));
+  RETURN_IF_ERROR(CheckArguments(client, *module, executable));
   ASSIGN_OR_RETURN(const ExecuteProfile profile, Measure(client, *module, executable, run, module_file));
   if (common.json) {
     Json json = {{"module", module->name()},

@@ -222,6 +222,7 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   ASSIGN_OR_RETURN(const Executable executable, Compile(client, *module, options, module_file));
   ASSIGN_OR_RETURN(const CompileResult compiled, executable.Describe(module_file));
   RETURN_IF_ERROR(CheckDevices(client, *module, executable));
+  RETURN_IF_ERROR(CheckArguments(client, *module, executable));
   ASSIGN_OR_RETURN(Participants participants, Participants::Make(client, *module, executable, options));
   ASSIGN_OR_RETURN(const Runs runs, Repeat(executable, options, participants, module_file));
 

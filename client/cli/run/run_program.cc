@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/cli/run/run_arguments.h"
 #include "common/base/errors/status.h"
@@ -76,6 +77,22 @@ absl::Status CheckDevices(const Client& client, const Module& module, const Exec
       "%s needs %d devices (num_replicas %d x num_partitions %d), but the daemon has %d (hlod --devices).",
       module.name(), participants, executable.replica_count(), executable.partition_count(),
       client.device_count());
+}
+
+absl::Status CheckArguments(const Client& client, const Module& module, const Executable& executable) {
+  if (executable.participant_count() > 1) return absl::OkStatus();
+  const int64_t most = client.limits().buffer_bytes_max;
+  const absl::Span<const hlo::NodeId> parameters = module.entry().parameters();
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const Shape& shape = module.entry()[parameters[i]].shape();
+    const std::optional<int64_t> bytes = hlo::ByteSize(shape);
+    if (!shape.IsArray() || (bytes.has_value() && *bytes <= most)) continue;
+    return ResourceExhausted(
+        "Argument %d of %s, %s, has %s bytes; limit buffer_bytes_max is %d (hlod --buffer-bytes-max).", i,
+        module.name(), hlo::ToStringNoLayout(shape), bytes.has_value() ? absl::StrCat(*bytes) : "over 2^63",
+        most);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace hlod::cli

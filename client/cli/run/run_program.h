@@ -15,5 +15,8 @@ absl::StatusOr<ReadOptions> ReadOptionsOf(const RunOptions& options);
 absl::Status CheckSizes(const Module& module, const RunOptions& options);
 // Returns an error unless the daemon has a device for each participant.
 absl::Status CheckDevices(const Client& client, const Module& module, const Executable& executable);
+// Returns an error if an argument of a program for one device is larger than a buffer may be, before its
+// elements are made or read.
+absl::Status CheckArguments(const Client& client, const Module& module, const Executable& executable);
 
 }  // namespace hlod::cli

@@ -148,7 +148,7 @@ def name_lines_of_transfers() -> None:
         compiler.compile_or_get_cached = _noting_compile(_noting(compiler.compile_or_get_cached))
     value = array.ArrayImpl._value
     try:
-        array.ArrayImpl._value = property(_noting(value.fget))
+        array.ArrayImpl._value = property(_noting(_reading(value.fget)))
     except (AttributeError, TypeError):
         pass  # If the class cannot be changed, downloads are counted without lines.
 
@@ -190,6 +190,20 @@ def _noting(function: Callable) -> Callable:
             _noted.line = False
 
     return noting
+
+
+def _reading(value: Callable) -> Callable:
+    """Wraps the read of an array: where the array has an error and no value, raises that, and not the lack of memory for a value."""
+
+    @functools.wraps(value)
+    def reading(array):
+        try:
+            return value(array)
+        except MemoryError:  # JAX makes room for the value before it asks for it.
+            array.block_until_ready()
+            raise
+
+    return reading
 
 
 def find_lines() -> None:

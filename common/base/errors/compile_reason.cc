@@ -45,7 +45,8 @@ std::string_view Remedy(CompileReason reason) {
     case CompileReason::kOption: return "Keep shardings, aliases and options of the program the same.";
     case CompileReason::kNames: return "Give operations the same names: only names differ.";
     case CompileReason::kAgain:
-      return "Raise the number of programs that are kept (program_cache_entries), or make fewer of them.";
+      return "Keep the program: compile it once, outside of the loop (JAX compiles a new function object, as a "
+             "lambda in a loop is, each time), or make fewer programs, as only the last ones are kept.";
   }
   return "Make the program of each step the same.";
 }

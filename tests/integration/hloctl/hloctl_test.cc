@@ -463,6 +463,20 @@ TEST_F(Hloctl, AParameterHasOneSource) {
   EXPECT_NE(output.text.find("bad.hlo:3:"), std::string::npos) << output.text;
 }
 
+TEST_F(Hloctl, AnArgumentThatNoBufferHoldsIsRefusedBeforeItIsMade) {
+  std::ofstream(folder_ / "large.hlo")
+      << "HloModule large\nENTRY e {\n  p = f32[1099511627776] parameter(0)\n"
+         "  ROOT r = f32[1099511627776] add(p, p)\n}\n";
+  for (const std::string command : {"run ", "profile "}) {
+    const Output output = Run(command + File("large.hlo") + " --random 1");
+    EXPECT_EQ(output.code, 1) << output.text;
+    EXPECT_NE(output.text.find("Argument 0 of large, f32[1099511627776], has 4398046511104 bytes; limit "
+                               "buffer_bytes_max"),
+              std::string::npos)
+        << output.text;
+  }
+}
+
 TEST_F(Hloctl, ADownloadNeedsNoRoomInTheArena) {
   testing::DaemonOptions options;
   options.flags = {"--arena-bytes", "8MiB"};

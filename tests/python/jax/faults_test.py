@@ -11,6 +11,7 @@ import unittest
 import hlod
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 
 def run(program):
@@ -78,6 +79,11 @@ class Faults(unittest.TestCase):
             os._exit(0)
         """)
         self.assertEqual(output, ["interrupted"] * 2, errors)
+
+    def test_a_refused_array_of_any_size_gives_the_daemons_error(self):
+        for read in (np.asarray, lambda array: array.block_until_ready()):
+            with self.assertRaisesRegex(jax.errors.JaxRuntimeError, "buffer_bytes_max"):
+                read(jnp.zeros((1 << 43,)))
 
     def test_a_fork_is_warned_of(self):
         output, errors = run("""
