@@ -107,7 +107,7 @@ TEST(Unnamed, NamesAreDefinedOnceInARoom) {
       if (!room) continue;
       ForEachDeclaration(entry.path(), [&](const Declaration& declaration) {
         const std::optional<Name> name = declaration.unnamed ? NameOf(declaration.text) : std::nullopt;
-        if (!name || declaration.text.ends_with(';') && !name->parameters.empty() || !name->alias.empty())
+        if (!name || (declaration.text.ends_with(';') && !name->parameters.empty()) || !name->alias.empty())
           return;
         files[room->lexically_relative(root).string() + ": " + declaration.enclosing + " " + name->name +
               name->parameters]

@@ -21,9 +21,13 @@ TEST_F(AccountViews, TransfersByAnyViewAreTheDaemonsTotals) {
     const Buffer x = Must(client.device(0).Upload(Counting(100 + i)));
     const Buffer y = Must(client.device(0).Upload(Counting(7)));
     ASSERT_OK(x.ToLiteral().status());
-    if (i % 2 == 0) ASSERT_OK(y.ToLiteral().status());
+    if (i % 2 == 0) {
+      ASSERT_OK(y.ToLiteral().status());
+    }
     ASSERT_OK(client.Sync());
-    if (i >= 3) ASSERT_OK(client.Close());
+    if (i >= 3) {
+      ASSERT_OK(client.Close());
+    }
   }
   const nlohmann::json totals = RunJson("stats")["totals"];
   // Each client uploads 100 + i and 7 numbers of 4 bytes; every client reads the first, every other one the

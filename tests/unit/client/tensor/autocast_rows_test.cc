@@ -324,8 +324,11 @@ TEST(AutocastLists, AreThoseOfPyTorch) {
     EXPECT_NE(policy, "kNone") << row.operation << " of " << row.profile;
     // PyTorch 1.13 computes it in f32, current versions in the lower type.
     if (name.starts_with("conv_transpose")) continue;
-    if (row.result == "bf16") EXPECT_EQ(policy, "kLower") << row.operation;
-    if (row.result == "f32") EXPECT_TRUE(policy == "kFloat32" || policy == "kPromote") << row.operation;
+    if (row.result == "bf16") {
+      EXPECT_EQ(policy, "kLower") << row.operation;
+    } else if (row.result == "f32") {
+      EXPECT_TRUE(policy == "kFloat32" || policy == "kPromote") << row.operation;
+    }
   }
   // Names listed since PyTorch 1.13, and names covered there by a listed part (einsum, the kernels of
   // upsampling).

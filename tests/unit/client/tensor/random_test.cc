@@ -365,7 +365,7 @@ TEST_F(Random, GradientsOfBetaVariatesAreThoseOfTheirMoments) {
     EXPECT_NEAR(found, expected, kSigmas * std::sqrt(squares) / n);
   };
   constexpr double kStep = 1e-5;
-  for (const auto [a, b] : std::vector<std::pair<double, double>>{{0.5, 3}, {2, 1}, {7, 4}}) {
+  for (const auto& [a, b] : std::vector<std::pair<double, double>>{{0.5, 3}, {2, 1}, {7, 4}}) {
     const auto [by_a, by_b] = slopes(a, b, [](const Tensor& x) { return x; });
     expect_mean(by_a, b / ((a + b) * (a + b)));
     expect_mean(by_b, -a / ((a + b) * (a + b)));

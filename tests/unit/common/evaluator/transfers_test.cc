@@ -23,8 +23,9 @@ using ::testing::HasSubstr;
 std::unique_ptr<hlo::Module> Parse(std::string_view text) {
   auto module = hlo::ParseModule(text);
   EXPECT_TRUE(module.ok()) << module.status();
-  if (module.ok()) EXPECT_TRUE(hlo::Verify(**module).ok()) << hlo::Verify(**module);
-  return module.ok() ? *std::move(module) : nullptr;
+  if (!module.ok()) return nullptr;
+  EXPECT_TRUE(hlo::Verify(**module).ok()) << hlo::Verify(**module);
+  return *std::move(module);
 }
 
 Literal Vector(std::vector<float> values) {

@@ -143,8 +143,9 @@ TEST_F(Npz, NoDamageChangesElementsOrCrashes) {
       try {
         for (const auto& [key, tensor] : nn::LoadNpz(path_)) {
           const Literal read = tensor.ToLiteral();
-          if (const auto found = expected.find(key); found != expected.end())
+          if (const auto found = expected.find(key); found != expected.end()) {
             EXPECT_EQ(read, found->second.ToLiteral()) << key;
+          }
         }
       } catch (const Error& error) {
         ++refused;

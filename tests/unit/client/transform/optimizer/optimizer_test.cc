@@ -118,7 +118,6 @@ Optimizers CombinedOptimizers() {
 Optimizers InjectedOptimizers() {
   const optim::Rate scheduled(Schedules().at("warmup_cosine"));
   const optim::Rate betas(Schedules().at("betas"));
-  const auto above_1 = [](const Tensor& leaf) { return leaf.rank() > 1; };
   return {
       {"injected", optim::InjectHyperparams(
                        [](const std::map<std::string, optim::Rate>& h) {
