@@ -7,7 +7,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "hlod/tensors.h"
@@ -17,13 +16,6 @@ namespace hlod {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-// The error that something threw. A test may ignore it, unlike an absl::Status: Thrown has seen that there is
-// one.
-struct ThrownError : absl::Status {
-  ThrownError() = default;
-  explicit ThrownError(absl::Status status) : absl::Status(std::move(status)) {}
-};
 
 class TensorTest : public ::testing::Test {
  protected:
@@ -46,15 +38,15 @@ class TensorTest : public ::testing::Test {
   }
 
   // Runs `body` and returns the error that it throws; fails when it throws none.
-  static ThrownError Thrown(const std::function<void()>& body) {
+  static absl::Status Thrown(const std::function<void()>& body) {
     try {
       body();
     } catch (const Error& error) {
       last_what_ = error.what();
-      return ThrownError(error.status());
+      return error.status();
     }
     ADD_FAILURE() << "nothing was thrown";
-    return ThrownError();
+    return absl::OkStatus();
   }
 
   inline static testing::Daemon* daemon_ = nullptr;
