@@ -84,10 +84,8 @@ absl::Status Group::OnMessage(uint32_t rank, const v1::PeerMessage& message, int
         return InvalidArgument("It asks this daemon, which does not coordinate, for a ticket.");
       const v1::TicketRequest& request = message.ticket_request();
       RETURN_IF_ERROR(CheckUser(request.user()));
-      const uint64_t used_us = request.used_us() == 0
-                                   ? 0
-                                   : claims_.Believe(rank, request.session(), request.used_us(),
-                                                     membership_.device_count(), now_us);
+      const uint64_t used_us =
+          claims_.Believe(rank, request.session(), request.used_us(), membership_.device_count(), now_us);
       if (used_us > 0) tickets_.Charge(request.session(), request.user(), used_us);
       if (request.number() == 0) return absl::OkStatus();
       claims_.OnTicket(rank, request.session(), now_us);

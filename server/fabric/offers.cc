@@ -60,7 +60,8 @@ int64_t BytesOf(const v1::LaunchOffer& offer) {
 absl::Status Differs(uint64_t sequence, const std::string& name) {
   // Launches come from clients; the daemon has done nothing wrong.
   return FailedPrecondition(
-      "Launch %d of the group differs: %s has a part in it by its own offer at most. Nothing has started.",
+      "Launch %d of the group differs: %s offers a part of it, and the leader's offer names none there. Nothing "
+      "has started.",
       sequence, name);
 }
 
@@ -189,16 +190,33 @@ void Offers::Uncount(const Key& key, const Waiting& waiting) {
 
 absl::Status Offers::AddVariant(Waiting& waiting, uint32_t rank, uint32_t self, const v1::LaunchOffer& offer,
                                 const Digest& parts) {
-  if (waiting.own.has_value() || (rank != self && waiting.variants.contains(parts))) return absl::OkStatus();
-  // A user whom another daemon names is charged apart from this daemon's own users.
-  Variant variant{.ranks = {},
-                  .payer = rank == self ? offer.user() : absl::StrCat(offer.user(), " on ", name_of_(rank)),
-                  .bytes = BytesOf(offer)};
+  if (waiting.own.has_value()) return absl::OkStatus();
+  if (rank != self) {
+    DropVariant(waiting, rank);
+    // What is only coming is compared when it is offered.
+    if (offer.coming() || waiting.variants.contains(parts)) return absl::OkStatus();
+  }
+  // What another daemon says is charged to it: it might name as many users as it likes.
+  Variant variant{
+      .ranks = {}, .payer = rank == self ? offer.user() : name_of_(rank), .bytes = BytesOf(offer)};
   for (const v1::LaunchPart& part : offer.parts()) variant.ranks.push_back(part.rank());
   RETURN_IF_ERROR(work_.Charge(variant.payer, variant.bytes));
   if (rank == self) Discharge(waiting);
   waiting.variants[parts] = std::move(variant);
   return absl::OkStatus();
+}
+
+void Offers::DropVariant(Waiting& waiting, uint32_t rank) {
+  const auto before = waiting.said.find(rank);
+  if (before == waiting.said.end()) return;
+  const auto variant = waiting.variants.find(before->second.parts);
+  if (variant == waiting.variants.end()) return;
+  const bool is_shared = std::ranges::any_of(waiting.said, [&](const auto& other) {
+    return other.first != rank && other.second.parts == before->second.parts;
+  });
+  if (is_shared) return;
+  work_.Discharge(variant->second.payer, variant->second.bytes);
+  waiting.variants.erase(variant);
 }
 
 void Offers::Discharge(Waiting& waiting) {
@@ -277,6 +295,11 @@ Offers::Launches::iterator Offers::Open(const Key& key, uint32_t rank, uint32_t 
   return waiting_.end();
 }
 
+bool Offers::IsToCome(const Waiting& waiting) {
+  return std::ranges::any_of(waiting.said,
+                             [](const auto& row) { return row.second.kind != Said::Kind::kTakenBack; });
+}
+
 void Offers::TakeBack(const Key& key, uint32_t rank, uint32_t self, const v1::LaunchOffer& offer,
                       int64_t now_us) {
   const absl::Status why = Annotate(ReasonOf(offer.error()), absl::StrCat("preparing on ", name_of_(rank)));
@@ -288,10 +311,8 @@ void Offers::TakeBack(const Key& key, uint32_t rank, uint32_t self, const v1::La
   Said& said = waiting.said[rank];
   said.kind = Said::Kind::kTakenBack;
   said.why = why;
-  if (waiting.own.has_value()) return Refuse(found, why, now_us);
-  if (waiting.said.size() > 1) return;
-  Erase(found);  // Only the reason is kept.
-  RefuseFirst(key, rank, self, offer, why, now_us);
+  // Once all that came are taken back, only the reason is kept.
+  if (waiting.own.has_value() || !IsToCome(waiting)) Refuse(found, why, now_us);
 }
 
 absl::StatusOr<std::optional<LaunchSpec>> Offers::Take(uint32_t rank, uint32_t self,
@@ -328,16 +349,19 @@ absl::StatusOr<std::optional<LaunchSpec>> Offers::TakeOwn(Launches::iterator fou
           .digest = offer.digest(),
           .parts = parts,
           .why = {}};
+  if (!waiting.own.has_value()) waiting.begun = false;  // Those that began it may have no part in it.
   waiting.own = offer;
   Uncount(found->first, waiting);
   Count(found->first, waiting, self, offer.user());
-  if (!offer.coming() && !std::exchange(waiting.begun, true)) waiting.since_us = now_us;
   waiting.offered = 0;
   std::vector<uint32_t> ranks;
   for (const auto& [rank, other] : waiting.said) ranks.push_back(rank);
   for (const uint32_t rank : ranks) {
     if (!Compare(found, rank, self, now_us)) return std::nullopt;
   }
+  const bool is_offered = std::ranges::any_of(
+      waiting.said, [](const auto& row) { return row.second.kind == Said::Kind::kOffered; });
+  if (is_offered && !std::exchange(waiting.begun, true)) waiting.since_us = now_us;
   return Complete(found);
 }
 
@@ -421,7 +445,11 @@ void Offers::OnGone(uint32_t gone, const absl::Status& why, int64_t now_us) {
       if (concerned) Refuse(rank, current->first, why);
       other = concerned ? waiting.said.erase(other) : std::next(other);
     }
-    if (waiting.said.empty()) Erase(current);
+    if (waiting.said.empty()) {
+      Erase(current);
+    } else if (!IsToCome(waiting)) {
+      Refuse(current, absl::Status(waiting.said.begin()->second.why), now_us);
+    }
   }
 }
 

@@ -66,6 +66,8 @@ class Offers {
     int64_t since_us = 0;
   };
   using Launches = std::map<Key, Waiting>;
+  // Returns true if a part is coming or is offered.
+  static bool IsToCome(const Waiting& waiting);
   // A launch that was refused before all had offered it: those that come late get the same reason.
   struct Refused {
     absl::Status why;
@@ -85,6 +87,8 @@ class Offers {
   // others state. An error: the user has no room.
   absl::Status AddVariant(Waiting& waiting, uint32_t rank, uint32_t self, const v1::LaunchOffer& offer,
                           const Digest& parts);
+  // Drops the parts that the daemon has stated before, unless others state them, too.
+  void DropVariant(Waiting& waiting, uint32_t rank);
   void Discharge(Waiting& waiting);
   void Erase(Launches::iterator waiting);
 
@@ -94,8 +98,8 @@ class Offers {
                           const Digest& parts, int64_t now_us);
   // Returns an error if a client has too many launches.
   absl::Status CheckClient(uint32_t rank, const v1::LaunchOffer& offer, uint32_t self) const;
-  // Does the same. Makes room for all if need be, at the cost of the user who has the most, on the daemon
-  // that has the most.
+  // Returns an error if the offer's client or user has too many launches. Makes room for all if need be, at
+  // the cost of the user who has the most, on the daemon that has the most.
   absl::Status MakeRoom(uint32_t rank, const v1::LaunchOffer& offer, uint32_t self, int64_t now_us);
   void TakeBack(const Key& key, uint32_t rank, uint32_t self, const v1::LaunchOffer& offer, int64_t now_us);
   absl::StatusOr<std::optional<LaunchSpec>> TakeOwn(Launches::iterator waiting, uint32_t self,
@@ -110,7 +114,9 @@ class Offers {
                    int64_t now_us);
   // Refuses an offer of a launch that was refused before. Returns false if it was not.
   bool TakeLate(const Key& key, uint32_t rank, uint32_t self, const v1::LaunchOffer& offer, int64_t now_us);
-  // Compares what a daemon has said with the own offer. Returns false if the launch was refused therefore.
+  // Compares what a daemon has said with the own offer, and counts it if it is an offer of the same launch,
+  // so it is called once per word; forgets it if the daemon has no part. Returns false if it refused the
+  // launch.
   bool Compare(Launches::iterator waiting, uint32_t rank, uint32_t self, int64_t now_us);
   // Returns the launch if all parts are offered.
   std::optional<LaunchSpec> Complete(Launches::iterator waiting);

@@ -56,9 +56,11 @@ void Tickets::Charge(uint64_t session, const std::string& user, uint64_t used_us
 
 void Claims::OnTicket(uint32_t leader, uint64_t session, int64_t now_us) {
   auto& rows = leaders_[leader];
-  if (rows.size() >= kRowsMax && !rows.contains(session)) rows.clear();
+  if (rows.size() >= kRowsMax && !rows.contains(session))
+    rows.erase(std::ranges::min_element(rows, {}, [](const auto& row) { return row.second.last_us; }));
   const auto [row, is_new] = rows.try_emplace(session);
   if (is_new) row->second.since_us = now_us;
+  row->second.last_us = now_us;
   ++row->second.launches;
 }
 

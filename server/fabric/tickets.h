@@ -55,9 +55,10 @@ class Claims {
   void Forget(uint32_t leader) { leaders_.erase(leader); }
 
  private:
-  static constexpr size_t kRowsMax = 4096;  // Per leader; one that has more begins anew.
+  // Per leader; of one that has more the client whose last ticket is the oldest is forgotten.
+  static constexpr size_t kRowsMax = 4096;
   struct Row {
-    int64_t since_us = 0;   // The time of the first ticket.
+    int64_t since_us = 0, last_us = 0;  // The times of the first ticket and of the last one.
     uint64_t launches = 0;  // The tickets: each launch is charged for a little more than it takes.
     uint64_t used_us = 0;
   };

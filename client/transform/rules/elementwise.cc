@@ -54,7 +54,7 @@ Op DTanh(const TangentArgs& c, Op, Op y) { return N(c, 1) - y * y; }
 // As a square, it has higher derivatives at 0 and at infinity, too.
 Op DCbrt(const TangentArgs& c, Op, Op y) {
   const Op inverse = N(c, 1) / y;
-  return N(c, 1. / 3) * (inverse * inverse);
+  return N(c, 1. / 3) * inverse * inverse;
 }
 Op DErf(const TangentArgs& c, Op x, Op) {
   return Unary(c, hlo::kExponential, Unary(c, hlo::kNegate, x * x)) * N(c, 2 / std::sqrt(std::numbers::pi));

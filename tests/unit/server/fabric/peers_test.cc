@@ -226,6 +226,50 @@ TEST(Offers, AreCountedForTheLeadersUser) {
   EXPECT_EQ(offers.size(), 0u);
 }
 
+// Where the session of the leader's daemon never offers the launch, what is kept ends with the parts of
+// others.
+TEST(Offers, ThatAllTakeBackAreForgotten) {
+  NoWork work;
+  int refused = 0;
+  Offers offers(
+      LaunchLimits{}, work, [&](uint32_t, const v1::PeerMessage&) { ++refused; },
+      [](uint32_t) { return "n"; });
+  v1::LaunchOffer offer = OfferOf(LaunchOfTwo(0));
+  v1::LaunchPart& third = *offer.add_parts();
+  third.set_rank(2);
+  third.add_devices(0);
+  offer.set_coming(true);
+  for (const uint32_t rank : {1u, 2u}) ASSERT_TRUE(offers.Take(rank, 0, offer, 0).ok());
+  EXPECT_EQ(offers.size(), 1u);
+  offer.set_coming(false);
+  offer.mutable_error()->set_code(1);
+  offer.mutable_error()->set_text("It was cancelled.");
+  for (const uint32_t rank : {1u, 2u}) ASSERT_TRUE(offers.Take(rank, 0, offer, 0).ok());
+  EXPECT_EQ(offers.size(), 0u);
+  EXPECT_EQ(refused, 0);
+  offer.clear_error();
+  ASSERT_TRUE(offers.Take(0, 0, offer, 0).ok());
+  EXPECT_EQ(refused, 1) << "The leader's own offer learns that the others take the launch back.";
+  EXPECT_EQ(offers.size(), 0u);
+}
+
+TEST(Offers, OfADaemonThatIsGoneAreForgotten) {
+  NoWork work;
+  Offers offers(
+      LaunchLimits{}, work, [](uint32_t, const v1::PeerMessage&) {}, [](uint32_t) { return "n"; });
+  v1::LaunchOffer offer = OfferOf(LaunchOfTwo(0));
+  v1::LaunchPart& third = *offer.add_parts();
+  third.set_rank(2);
+  third.add_devices(0);
+  offer.set_coming(true);
+  for (const uint32_t rank : {1u, 2u}) ASSERT_TRUE(offers.Take(rank, 0, offer, 0).ok());
+  offer.set_coming(false);
+  offer.mutable_error()->set_code(1);
+  ASSERT_TRUE(offers.Take(1, 0, offer, 0).ok());
+  offers.OnGone(2, absl::UnavailableError("gone"), 0);
+  EXPECT_EQ(offers.size(), 0u);
+}
+
 struct NoWire : Wire {
   void Send(LinkId, const v1::PeerMessage&) override {}
   void End(LinkId, const absl::Status&) override {}
