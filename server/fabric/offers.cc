@@ -196,9 +196,10 @@ absl::Status Offers::AddVariant(Waiting& waiting, uint32_t rank, uint32_t self, 
     // What is only coming is compared when it is offered.
     if (offer.coming() || waiting.variants.contains(parts)) return absl::OkStatus();
   }
-  // What another daemon says is charged to it: it might name as many users as it likes.
-  Variant variant{
-      .ranks = {}, .payer = rank == self ? offer.user() : name_of_(rank), .bytes = BytesOf(offer)};
+  // A user whom another daemon names is charged apart from this daemon's own users.
+  Variant variant{.ranks = {},
+                  .payer = rank == self ? offer.user() : absl::StrCat(offer.user(), " on ", name_of_(rank)),
+                  .bytes = BytesOf(offer)};
   for (const v1::LaunchPart& part : offer.parts()) variant.ranks.push_back(part.rank());
   RETURN_IF_ERROR(work_.Charge(variant.payer, variant.bytes));
   if (rank == self) Discharge(waiting);
