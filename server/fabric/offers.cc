@@ -193,7 +193,7 @@ absl::Status Offers::AddVariant(Waiting& waiting, uint32_t rank, uint32_t self, 
   if (waiting.own.has_value()) return absl::OkStatus();
   if (rank != self) {
     DropVariant(waiting, rank);
-    // What is only coming is compared when it is offered.
+    // An offer that is only coming is compared when it comes.
     if (offer.coming() || waiting.variants.contains(parts)) return absl::OkStatus();
   }
   // A user whom another daemon names is charged apart from this daemon's own users.
@@ -350,7 +350,7 @@ absl::StatusOr<std::optional<LaunchSpec>> Offers::TakeOwn(Launches::iterator fou
           .digest = offer.digest(),
           .parts = parts,
           .why = {}};
-  if (!waiting.own.has_value()) waiting.begun = false;  // Those that began it may have no part in it.
+  if (!waiting.own.has_value()) waiting.begun = false;  // The daemons that began it may have no part.
   waiting.own = offer;
   Uncount(found->first, waiting);
   Count(found->first, waiting, self, offer.user());

@@ -15,11 +15,13 @@ struct AcceptedIndices {
   int first = 0;
   int last = -1;  // -1: to the end.
   uint64_t types = 0;
+  bool empty_of_any = false;  // True if an index without elements may have any type.
 };
 // Returns those of the operation that PyTorch calls `pytorch`; null when it has no indices.
 const AcceptedIndices* AcceptedIndicesOf(std::string_view pytorch);
 
 // Refuses the type of operand number `operand` when it is an index that the operation does not accept.
-void CheckIndexType(std::string_view pytorch, size_t operand, PrimitiveType type);
+// `empty` says whether it has no elements.
+void CheckIndexType(std::string_view pytorch, size_t operand, PrimitiveType type, bool empty);
 
 }  // namespace hlod::lazy

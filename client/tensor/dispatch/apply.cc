@@ -124,7 +124,9 @@ PrimitiveType Promote(const Operation& operation, OperandSpan operands, const Bo
   if (operation.promotion == Promotion::kNone) {
     if (first != hlo::kInvalid) CheckAccepted(operation, first);
     for (size_t i = 0; i < bound.size(); ++i) {
-      if (bound[i].tensor != nullptr) CheckIndexType(operation.pytorch, i, bound[i].tensor->type());
+      const TensorImpl* const tensor = bound[i].tensor;
+      if (tensor != nullptr)
+        CheckIndexType(operation.pytorch, i, tensor->type(), std::ranges::count(tensor->dims(), 0) > 0);
     }
     return hlo::kInvalid;
   }

@@ -27,7 +27,8 @@ constexpr AcceptedRow kAcceptedRows[] = {
 };
 
 constexpr AcceptedIndices kIndexRows[] = {
-#define HLOD_ACCEPTED_INDICES(pytorch, first, last, types) {pytorch, first, last, types},
+#define HLOD_ACCEPTED_INDICES(pytorch, first, last, types, empty_of_any) \
+  {pytorch, first, last, types, empty_of_any},
 #include "client/tensor/dispatch/accepted_indices.inc"
 #undef HLOD_ACCEPTED_INDICES
 };

@@ -135,12 +135,12 @@ void CheckAccepted(const Operation& operation, PrimitiveType type) {
          Advice(types, type));
 }
 
-void CheckIndexType(std::string_view pytorch, size_t operand, PrimitiveType type) {
+void CheckIndexType(std::string_view pytorch, size_t operand, PrimitiveType type, bool empty) {
   if (type == hlo::kS64 || !(type == hlo::kPred || hlo::IsInteger(type))) return;
   const AcceptedIndices* const row = AcceptedIndicesOf(pytorch);
   const auto at = static_cast<int>(operand);
   if (row == nullptr || at < row->first || (row->last >= 0 && at > row->last)) return;
-  if (IsAmong(row->types, type) || IsAmong(row->types, Judged(type))) return;
+  if (IsAmong(row->types, type) || IsAmong(row->types, Judged(type)) || (empty && row->empty_of_any)) return;
   Refuse("%s takes indices of %s, not of %s: convert these to s64 with To()%s", pytorch,
          TypesText(row->types), hlo::Name(type),
          IsAmong(row->types, hlo::kPred) ? ", or a mask to pred" : "");

@@ -42,7 +42,8 @@ void LossCall::RequireClasses(const Tensor& x, const Tensor& target, const Tenso
 }
 
 void LossCall::RequireClassType(const Tensor& target) const {
-  Explain(operation_, operands_, caller_, [&] { CheckIndexType(operation_.pytorch, 1, target.dtype()); });
+  Explain(operation_, operands_, caller_,
+          [&] { CheckIndexType(operation_.pytorch, 1, target.dtype(), target.numel() == 0); });
 }
 
 void LossCall::CheckClasses(const Tensor& target, int64_t count, std::optional<int64_t> allowed) const {

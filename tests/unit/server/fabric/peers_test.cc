@@ -226,8 +226,8 @@ TEST(Offers, AreCountedForTheLeadersUser) {
   EXPECT_EQ(offers.size(), 0u);
 }
 
-// Where the session of the leader's daemon never offers the launch, what is kept ends with the parts of
-// others.
+// The session of the leader's daemon never offers this launch: nothing of it may stay once the others have
+// left.
 TEST(Offers, ThatAllTakeBackAreForgotten) {
   NoWork work;
   int refused = 0;
