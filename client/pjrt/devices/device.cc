@@ -24,10 +24,13 @@ Device::Device(Client& client, hlod::Device runtime)
   }
 }
 
-void Device::Held(int64_t bytes) {
-  const int64_t now = held_.fetch_add(bytes) + bytes;
+void Device::Held(int64_t bytes) { RaisePeak(held_.fetch_add(bytes) + bytes); }
+
+void Device::Ran(int64_t temporary_bytes) { RaisePeak(held_ + temporary_bytes); }
+
+void Device::RaisePeak(int64_t bytes) {
   int64_t peak = peak_.load();
-  while (now > peak && !peak_.compare_exchange_weak(peak, now)) {
+  while (bytes > peak && !peak_.compare_exchange_weak(peak, bytes)) {
   }
 }
 

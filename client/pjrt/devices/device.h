@@ -43,12 +43,16 @@ class Device {
 
   // Adds to the bytes of the buffers that the framework holds on the device; negative when it releases them.
   void Held(int64_t bytes);
+  // Counts the memory that a program needs only while it runs, which is part of the peak.
+  void Ran(int64_t temporary_bytes);
   int64_t held_bytes() const { return held_; }
   int64_t peak_bytes() const { return peak_; }
   // Restarts the measurement of the peak.
   void ForgetPeak() { peak_ = held_.load(); }
 
  private:
+  void RaisePeak(int64_t bytes);
+
   Client& client_;
   const hlod::Device runtime_;
   DeviceDescription description_;

@@ -48,6 +48,7 @@ void Give(const Run& run, const Execution& execution, const std::shared_ptr<Comp
       const Buffer& argument = *args.argument_lists[participant][alias];
       if (argument.IsDeleted()) args.output_lists[participant][i]->TakeIdentity(argument);
     }
+    device.Ran(run.program->figures().temporary_bytes);
     // Frameworks request a completion of each execution, and wait for its results.
     if (args.device_complete_events != nullptr) {
       args.device_complete_events[participant] = new Event(

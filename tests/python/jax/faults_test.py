@@ -80,6 +80,19 @@ class Faults(unittest.TestCase):
         """)
         self.assertEqual(output, ["interrupted"] * 2, errors)
 
+    def test_the_peak_has_the_memory_that_programs_need_while_they_run(self):
+        output, errors = run("""
+            import jax, jax.numpy as jnp
+
+            f = jax.jit(lambda x: (jnp.sin(x[:, None] * x[None, :]) @ x).sum())
+            x = jnp.ones(3000)
+            float(f(x))
+            print(jax.devices()[0].memory_stats()["peak_bytes_in_use"], f.lower(x).compile().memory_analysis().temp_size_in_bytes)
+        """)
+        peak, temporaries = map(int, output[0].split())
+        self.assertGreater(temporaries, 3000 * 3000 * 4, errors)
+        self.assertGreaterEqual(peak, temporaries + 3000 * 4, errors)
+
     def test_a_refused_array_of_any_size_gives_the_daemons_error(self):
         for read in (np.asarray, lambda array: array.block_until_ready()):
             with self.assertRaisesRegex(jax.errors.JaxRuntimeError, "buffer_bytes_max"):
