@@ -12,6 +12,7 @@
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
 #include "client/pjrt/events/event.h"
+#include "client/runtime/observe/events.h"
 #include "client/runtime/session/state.h"
 #include "client/runtime/transfer/transfer.h"
 
@@ -26,6 +27,18 @@ bool ComesInline(const Client& client, int64_t bytes) {
   return bytes <= client.runtime().limits().inline_bytes_max;
 }
 
+// Returns a sink that also counts the read, for metrics and profiles, when its value comes. It does not hold
+// the buffer, which the framework may donate meanwhile.
+Sink Counted(const hlod::Buffer& value, Sink sink) {
+  return [sink = std::move(sink), session = SessionOf(value), handle = value.handle(), shape = value.shape(),
+          bytes = value.byte_size(), device = value.device(), made_at = value.internal_state()->origin,
+          line = CurrentLine(), watch = runtime::Stopwatch()](absl::Span<const std::byte> read) {
+    runtime::EmitTransfer(*session, Cause::kDownload, line, handle, shape, bytes, device, made_at,
+                          watch.us());
+    return sink(read);
+  };
+}
+
 // Requests a small value, unless it was read ahead. Returns null when no more commands may be in flight, so
 // that the request would have to wait.
 absl::StatusOr<std::shared_ptr<Completion>> AskInline(Client& client, const hlod::Buffer& value, Sink sink) {
@@ -35,6 +48,7 @@ absl::StatusOr<std::shared_ptr<Completion>> AskInline(Client& client, const hlod
     return sink({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()});
   };
   const std::shared_ptr<runtime::Session> session = SessionOf(value);
+  sink = Counted(value, std::move(sink));
   if (runtime::Command ahead = runtime::TakePrefetch(*value.internal_state()); ahead != nullptr) {
     return client.AwaitedEndOf(session, std::move(ahead),
                                [sink = std::move(sink), deliver, session, line = CurrentLine()](

@@ -1,5 +1,6 @@
 """hlod.ledger and hlod.metrics of a JAX program: what crossed, and the line that asked for it."""
 
+import re
 import sys
 
 import hlod
@@ -72,6 +73,17 @@ class Observe(PluginTest):
         report = hlod.metrics()
         self.assertIn("Metric: CompileTime", report)
         self.assertIn("Metric: ExecuteTime", report)
+
+    def test_metrics_count_small_reads(self):
+        def reads():
+            samples = re.search(r"Metric: InboundData\n  TotalSamples: (\d+)", hlod.metrics())
+            return int(samples[1]) if samples else 0
+
+        double = jax.jit(lambda x: 2 * x)
+        before = reads()
+        for i in range(5):
+            float(double(jnp.float32(i)))
+        self.assertEqual(reads() - before, 5)
 
 
 if __name__ == "__main__":
