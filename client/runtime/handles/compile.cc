@@ -29,8 +29,8 @@ constexpr int kRecompilesToldAt = 8;
 void WarnOfRecompiles(ProgramHistory& programs, const CompileCause& verdict, const Caller& caller) {
   if (verdict.recompiles != kRecompilesToldAt || !programs.TellOnce(OriginOf(caller))) return;
   Warn(absl::StrCat(ToString(OriginOf(caller)), " has compiled again ", verdict.recompiles,
-                    " times in this session on the same path of calls (each program of this line counts that "
-                    "differs from its first), the last time for this: ",
+                    " times in this session on the same path of calls (each program of this line and name "
+                    "counts that differs from its first), the last time for this: ",
                     verdict.text, ". ", ToAbsl(Remedy(verdict.reason))));
 }
 

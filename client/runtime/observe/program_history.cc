@@ -24,7 +24,7 @@ uint64_t ProgramHistory::Distance(const Past& a, const Past& b) {
 CompileCause ProgramHistory::Add(const hlo::Module& module, std::string_view bytes, const Digest& digest,
                                  const Origin& line, absl::Span<const Origin> made, uint64_t path) {
   CompileCause verdict = Compare(module, bytes, digest, line, made);
-  verdict.recompiles = Count(line, path, verdict.reason);
+  verdict.recompiles = Count(line, module.name(), path, verdict.reason);
   return verdict;
 }
 
@@ -33,10 +33,10 @@ bool ProgramHistory::TellOnce(const Origin& line) {
   return told_.emplace(line.file, line.line).second;
 }
 
-int ProgramHistory::Count(const Origin& line, uint64_t path, CompileReason reason) {
+int ProgramHistory::Count(const Origin& line, const std::string& name, uint64_t path, CompileReason reason) {
   if (line.file.empty()) return 0;
   absl::MutexLock lock(&mu_);
-  std::tuple<std::string, int, uint64_t> key(line.file, line.line, path);
+  std::tuple<std::string, int, std::string, uint64_t> key(line.file, line.line, name, path);
   if (recompiles_.size() >= kLinesMax && !recompiles_.contains(key)) return 0;
   const auto [entry, first_here] = recompiles_.try_emplace(std::move(key), 0);
   // A line's first program is not a recompile, even if another line has compiled a similar one.

@@ -72,17 +72,19 @@ class ProgramHistory {
   // Does the same as Add, without counting recompiles.
   CompileCause Compare(const hlo::Module& module, std::string_view bytes, const Digest& digest,
                        const Origin& line, absl::Span<const Origin> made);
-  // Returns the number of recompiles of the line on this path, including this compile; 0 if it is not a
-  // recompile.
-  int Count(const Origin& line, uint64_t path, CompileReason reason);
+  // Returns the number of recompiles of programs of this name at the line on this path, including this
+  // compile; 0 if it is not a recompile.
+  int Count(const Origin& line, const std::string& name, uint64_t path, CompileReason reason);
   // Returns the distance of two programs: 0 when they have the same form.
   static uint64_t Distance(const Past& a, const Past& b);
 
   absl::Mutex mu_;
   std::list<std::shared_ptr<const Past>> programs_ ABSL_GUARDED_BY(mu_);  // The programs, latest first.
   size_t bytes_ ABSL_GUARDED_BY(mu_) = 0;
-  // The number of recompiles by file, line and path.
-  absl::flat_hash_map<std::tuple<std::string, int, uint64_t>, int> recompiles_ ABSL_GUARDED_BY(mu_);
+  // The number of recompiles by file, line, name and path. A line of JAX may have several operations, each a
+  // program with a name of its own.
+  absl::flat_hash_map<std::tuple<std::string, int, std::string, uint64_t>, int> recompiles_
+      ABSL_GUARDED_BY(mu_);
   absl::flat_hash_set<std::pair<std::string, int>> told_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -75,6 +75,17 @@ TEST_F(Reasons, RecompilesAreCountedByThePathOfCalls) {
   }
 }
 
+// JAX has a program per operation: several of one line are no recompiles of one another.
+TEST_F(Reasons, RecompilesAreCountedByTheNameOfTheProgram) {
+  for (const bool again : {false, true}) {
+    for (const char* const name : {"jit_add", "jit_sum"}) {
+      const auto module = hlo::ParseModule(Program(again ? "5" : "4", "2", "add")).value();
+      module->set_name(name);
+      EXPECT_EQ(AddModule(*module).recompiles, again ? 1 : 0) << name;
+    }
+  }
+}
+
 TEST_F(Reasons, ALineIsToldOfOnce) {
   EXPECT_TRUE(history_.TellOnce({"helper.cc", 3, "Mean"}));
   EXPECT_FALSE(history_.TellOnce({"helper.cc", 3, ""}));
