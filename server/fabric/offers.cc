@@ -339,17 +339,23 @@ absl::StatusOr<std::optional<LaunchSpec>> Offers::Take(uint32_t rank, uint32_t s
                       : TakeOther(found, rank, self, offer, parts, now_us);
 }
 
-absl::StatusOr<std::optional<LaunchSpec>> Offers::TakeOwn(Launches::iterator found, uint32_t self,
-                                                          const v1::LaunchOffer& offer, const Digest& parts,
-                                                          int64_t now_us) {
-  Waiting& waiting = found->second;
-  Said& said = waiting.said[self];
+absl::Status Offers::Hear(Waiting& waiting, uint32_t rank, const v1::LaunchOffer& offer,
+                          const Digest& parts) {
+  Said& said = waiting.said[rank];
   if (said.kind == Said::Kind::kOffered)
     return InvalidArgument("It offers launch %d of its group twice.", offer.sequence());
   said = {.kind = offer.coming() ? Said::Kind::kComing : Said::Kind::kOffered,
           .digest = offer.digest(),
           .parts = parts,
           .why = {}};
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<LaunchSpec>> Offers::TakeOwn(Launches::iterator found, uint32_t self,
+                                                          const v1::LaunchOffer& offer, const Digest& parts,
+                                                          int64_t now_us) {
+  Waiting& waiting = found->second;
+  RETURN_IF_ERROR(Hear(waiting, self, offer, parts));
   if (!waiting.own.has_value()) waiting.begun = false;  // The daemons that began it may have no part.
   waiting.own = offer;
   Uncount(found->first, waiting);
@@ -370,13 +376,7 @@ absl::StatusOr<std::optional<LaunchSpec>> Offers::TakeOther(Launches::iterator f
                                                             uint32_t self, const v1::LaunchOffer& offer,
                                                             const Digest& parts, int64_t now_us) {
   Waiting& waiting = found->second;
-  Said& said = waiting.said[rank];
-  if (said.kind == Said::Kind::kOffered)
-    return InvalidArgument("It offers launch %d of its group twice.", offer.sequence());
-  said = {.kind = offer.coming() ? Said::Kind::kComing : Said::Kind::kOffered,
-          .digest = offer.digest(),
-          .parts = parts,
-          .why = {}};
+  RETURN_IF_ERROR(Hear(waiting, rank, offer, parts));
   if (!offer.coming() && !std::exchange(waiting.begun, true)) waiting.since_us = now_us;
   if (!waiting.own.has_value()) return std::nullopt;
   if (!Compare(found, rank, self, now_us)) return std::nullopt;

@@ -102,6 +102,9 @@ class Offers {
   // the cost of the user who has the most, on the daemon that has the most.
   absl::Status MakeRoom(uint32_t rank, const v1::LaunchOffer& offer, uint32_t self, int64_t now_us);
   void TakeBack(const Key& key, uint32_t rank, uint32_t self, const v1::LaunchOffer& offer, int64_t now_us);
+  // Notes what a daemon says of a launch. An error: it has offered the launch already.
+  static absl::Status Hear(Waiting& waiting, uint32_t rank, const v1::LaunchOffer& offer,
+                           const Digest& parts);
   absl::StatusOr<std::optional<LaunchSpec>> TakeOwn(Launches::iterator waiting, uint32_t self,
                                                     const v1::LaunchOffer& offer, const Digest& parts,
                                                     int64_t now_us);
