@@ -156,18 +156,6 @@ FoldRowsFunction FoldRowsOf(Carrier carrier) {
     else return &FoldShortRows<F, T>;
   });
 }
-FoldRowsFunction FoldRowsFor(FoldOp op, Carrier carrier) {
-  switch (op) {
-    case FoldOp::kAdd: return FoldRowsOf<Add, kAny>(carrier);
-    case FoldOp::kMultiply: return FoldRowsOf<Multiply, kAny>(carrier);
-    case FoldOp::kMinimum: return FoldRowsOf<Minimum, kAny>(carrier);
-    case FoldOp::kMaximum: return FoldRowsOf<Maximum, kAny>(carrier);
-    case FoldOp::kAnd: return FoldRowsOf<And, kBits>(carrier);
-    case FoldOp::kOr: return FoldRowsOf<Or, kBits>(carrier);
-    case FoldOp::kXor: return FoldRowsOf<Xor, kBits>(carrier);
-  }
-  return nullptr;
-}
 template <typename F, Takes kTakes>
 FoldGroupsFunction FoldGroupsOf(Carrier carrier) {
   return ByCarrier<FoldGroupsFunction>(carrier, []<typename T>() -> FoldGroupsFunction {
@@ -175,28 +163,31 @@ FoldGroupsFunction FoldGroupsOf(Carrier carrier) {
     else return &FoldGroups<F, T>;
   });
 }
-FoldGroupsFunction FoldGroupsFor(FoldOp op, Carrier carrier) {
+
+// Returns make<F, kTakes>() for the function F of a fold and the types that it takes.
+template <typename Function, typename Make>
+Function ForFold(FoldOp op, const Make& make) {
   switch (op) {
-    case FoldOp::kAdd: return FoldGroupsOf<Add, kAny>(carrier);
-    case FoldOp::kMultiply: return FoldGroupsOf<Multiply, kAny>(carrier);
-    case FoldOp::kMinimum: return FoldGroupsOf<Minimum, kAny>(carrier);
-    case FoldOp::kMaximum: return FoldGroupsOf<Maximum, kAny>(carrier);
-    case FoldOp::kAnd: return FoldGroupsOf<And, kBits>(carrier);
-    case FoldOp::kOr: return FoldGroupsOf<Or, kBits>(carrier);
-    case FoldOp::kXor: return FoldGroupsOf<Xor, kBits>(carrier);
+    case FoldOp::kAdd: return make.template operator()<Add, kAny>();
+    case FoldOp::kMultiply: return make.template operator()<Multiply, kAny>();
+    case FoldOp::kMinimum: return make.template operator()<Minimum, kAny>();
+    case FoldOp::kMaximum: return make.template operator()<Maximum, kAny>();
+    case FoldOp::kAnd: return make.template operator()<And, kBits>();
+    case FoldOp::kOr: return make.template operator()<Or, kBits>();
+    case FoldOp::kXor: return make.template operator()<Xor, kBits>();
   }
   return nullptr;
 }
 template <bool kColumns>
 FoldFunction FoldFor(FoldOp op, Carrier carrier) {
-  switch (op) {
-    case FoldOp::kAdd: return FoldOf<Add, kAny, kColumns>(carrier);
-    case FoldOp::kMultiply: return FoldOf<Multiply, kAny, kColumns>(carrier);
-    case FoldOp::kMinimum: return FoldOf<Minimum, kAny, kColumns>(carrier);
-    case FoldOp::kMaximum: return FoldOf<Maximum, kAny, kColumns>(carrier);
-    case FoldOp::kAnd: return FoldOf<And, kBits, kColumns>(carrier);
-    case FoldOp::kOr: return FoldOf<Or, kBits, kColumns>(carrier);
-    case FoldOp::kXor: return FoldOf<Xor, kBits, kColumns>(carrier);
-  }
-  return nullptr;
+  return ForFold<FoldFunction>(
+      op, [carrier]<typename F, Takes kTakes>() { return FoldOf<F, kTakes, kColumns>(carrier); });
+}
+FoldRowsFunction FoldRowsFor(FoldOp op, Carrier carrier) {
+  return ForFold<FoldRowsFunction>(
+      op, [carrier]<typename F, Takes kTakes>() { return FoldRowsOf<F, kTakes>(carrier); });
+}
+FoldGroupsFunction FoldGroupsFor(FoldOp op, Carrier carrier) {
+  return ForFold<FoldGroupsFunction>(
+      op, [carrier]<typename F, Takes kTakes>() { return FoldGroupsOf<F, kTakes>(carrier); });
 }
