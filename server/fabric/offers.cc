@@ -397,7 +397,7 @@ bool Offers::Compare(Launches::iterator found, uint32_t rank, uint32_t self, int
     Refuse(found, absl::Status(said.why), now_us);
     return false;
   }
-  // As long as the own offer is coming, its program is not known.
+  // The own program is not known before the own offer has come.
   if (said.kind == Said::Kind::kComing || own.coming()) return true;
   const Said& first = waiting.said.at(self);
   const bool other_program = said.digest != first.digest;

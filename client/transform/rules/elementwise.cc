@@ -51,7 +51,7 @@ Op DCos(const TangentArgs& c, Op x, Op) { return Unary(c, hlo::kNegate, Unary(c,
 Op DSin(const TangentArgs& c, Op x, Op) { return Unary(c, hlo::kCosine, x); }
 Op DTan(const TangentArgs& c, Op, Op y) { return N(c, 1) + y * y; }
 Op DTanh(const TangentArgs& c, Op, Op y) { return N(c, 1) - y * y; }
-// As a square, it has higher derivatives at 0 and at infinity, too.
+// A square has higher derivatives at 0 and at infinity, too.
 Op DCbrt(const TangentArgs& c, Op, Op y) {
   const Op inverse = N(c, 1) / y;
   return N(c, 1. / 3) * inverse * inverse;

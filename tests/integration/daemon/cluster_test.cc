@@ -111,7 +111,7 @@ TEST_F(ClusterOfDaemons, MembersFindTheirCoordinatorAgain) {
   for (size_t i = 0; i < 3; ++i) ExpectMembers(i, {0, 1, 2});
 }
 
-// As long as gRPC asks for the name, or waits for the other side, it reports nothing: for 20 s and more.
+// gRPC reports nothing while it asks for the name, or waits for the other side: for 20 s and more.
 TEST_F(ClusterOfDaemons, AMemberWhoseCoordinatorDoesNotAnswerSaysSoInSeconds) {
   const int silent = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{

@@ -75,7 +75,7 @@ TEST_F(Reasons, RecompilesAreCountedByThePathOfCalls) {
   }
 }
 
-// JAX has a program per operation: several of one line are no recompiles of one another.
+// Several operations in one line of JAX, each a program, are no recompiles of one another.
 TEST_F(Reasons, RecompilesAreCountedByTheNameOfTheProgram) {
   for (const bool again : {false, true}) {
     for (const char* const name : {"jit_add", "jit_sum"}) {
