@@ -28,6 +28,9 @@ namespace hlod::partition {
 namespace {
 
 constexpr absl::Duration kStartLimit = absl::Seconds(60);
+// A refusal holds this long: every compile asks, and an interpreter takes long to start. Later jaxlib may
+// have been installed.
+constexpr absl::Duration kRefusalLimit = absl::Minutes(1);
 
 std::vector<std::string> EnvironmentWith(const std::string& package) {
   std::vector<std::string> variables;
@@ -108,12 +111,14 @@ absl::StatusOr<Frame> Worker::Ask(const Frame& request, absl::Duration limit) {
 
 absl::Status Worker::Start() {
   Stop();
+  const std::string python = Interpreter();
+  if (refusal_.interpreter == python && absl::Now() - refusal_.time < kRefusalLimit)
+    return FailedPrecondition("%s", refusal_.reason);
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
     return FailedPrecondition("A process that partitions programs cannot be started: %s.",
                               std::strerror(errno));
   const int log = memfd_create("hlod-partition", MFD_CLOEXEC);
-  const std::string python = Interpreter();
   const pid_t pid =
       Spawn({python, "-m", "hlod.partition"}, EnvironmentWith(PackageFolder()), sockets[1], log);
   close(sockets[1]);
@@ -135,8 +140,10 @@ absl::Status Worker::Start() {
   Stop();
   if (ready.ok()) {
     const nlohmann::json reason = ready->header.value("error", nlohmann::json());
-    return FailedPrecondition("%s",
-                              reason.is_string() ? reason.get<std::string>() : "The worker gave no reason.");
+    refusal_ = {.interpreter = python,
+                .reason = reason.is_string() ? reason.get<std::string>() : "The worker gave no reason.",
+                .time = absl::Now()};
+    return FailedPrecondition("%s", refusal_.reason);
   }
   return FailedPrecondition("%s -m hlod.partition, which partitions programs, did not start: %s", python,
                             last_line.empty() ? FromAbsl(ready.status().message()) : last_line);

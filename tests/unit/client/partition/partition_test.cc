@@ -146,6 +146,25 @@ TEST_F(Partitioning, OfAWorkerThatEndsOrTalksNonsenseIsAnError) {
   EXPECT_THAT(std::string(Ask().message()), HasSubstr("gave no reason"));
 }
 
+TEST_F(Partitioning, AsksAnInterpreterThatRefusesOnce) {
+  const std::string starts = Folder() + "/starts";
+  const std::string refuses =
+      "echo started >> " + starts +
+      "; printf '\\037\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000{\"ready\":0,\"error\":\"no jaxlib\"}'";
+  Interpret(refuses);
+  Worker worker;
+  const Frame request = {.header = {{"partitioner", "auto"}}, .body = kDot};
+  for (int i = 0; i < 3; ++i) {
+    const absl::Status status = worker.Ask(request, absl::Seconds(60)).status();
+    EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+    EXPECT_EQ(std::string(status.message()), "no jaxlib");
+  }
+  EXPECT_EQ(*ReadFile(starts), "started\n");
+  Set("HLOD_PYTHON", "/nowhere/python3");
+  EXPECT_THAT(std::string(worker.Ask(request, absl::Seconds(60)).status().message()),
+              HasSubstr("/nowhere/python3 cannot be started"));
+}
+
 TEST_F(Partitioning, EndsTheProcessesOfAWorkerToo) {
   const std::string path = Folder() + "/alive";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
