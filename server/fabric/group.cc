@@ -19,7 +19,8 @@ Group::Group(MembershipOptions options, const LaunchLimits& limits, Wire& wire, 
           [this](uint32_t rank, v1::PeerMessage m) { Post(rank, std::move(m)); },
           [this](uint32_t rank) { return membership_.NameOf(rank); }),
       offers_(
-          limits, work, [this](uint32_t rank, v1::PeerMessage m) { Post(rank, std::move(m)); },
+          limits, work, [this] { return self(); },
+          [this](uint32_t rank, v1::PeerMessage m) { Post(rank, std::move(m)); },
           [this](uint32_t rank) { return membership_.NameOf(rank); }) {}
 
 void Group::Post(uint32_t rank, v1::PeerMessage message) {
@@ -122,7 +123,7 @@ absl::Status Group::OnMessage(uint32_t rank, const v1::PeerMessage& message, int
       if (offer.has_error() &&
           leader_.TakeBack(offer.group(), offer.sequence(), rank, ReasonOf(offer.error())))
         return absl::OkStatus();
-      ASSIGN_OR_RETURN(std::optional<LaunchSpec> launch, offers_.Take(rank, self(), offer, now_us));
+      ASSIGN_OR_RETURN(std::optional<LaunchSpec> launch, offers_.Take(rank, offer, now_us));
       if (launch.has_value()) leader_.Take(*std::move(launch), self(), now_us);
       return absl::OkStatus();
     }

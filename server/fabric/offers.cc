@@ -81,7 +81,7 @@ void Offers::Refuse(uint32_t rank, const Key& key, const absl::Status& why) {
 
 void Offers::Refuse(Launches::iterator found, const absl::Status& why, int64_t now_us) {
   const Waiting& waiting = found->second;
-  Refused refused{.why = why, .user = waiting.user, .late = {}, .only = {}, .since_us = now_us};
+  Refusal refused{.why = why, .user = waiting.user, .late = {}, .only = {}, .since_us = now_us};
   if (waiting.own.has_value()) {
     for (const v1::LaunchPart& part : waiting.own->parts()) refused.late.insert(part.rank());
   }
@@ -91,56 +91,29 @@ void Offers::Refuse(Launches::iterator found, const absl::Status& why, int64_t n
     refused.late.erase(rank);
     if (!waiting.own.has_value()) refused.only.insert(rank);
   }
-  if (!refused.only.empty()) refused.late.insert(waiting.leader);
-  Remember(found->first, std::move(refused));
+  if (!refused.only.empty()) refused.late.insert(self());
+  refusals_.Remember(found->first, std::move(refused));
   Erase(found);
 }
 
-void Offers::RefuseFirst(const Key& key, uint32_t rank, uint32_t self, const v1::LaunchOffer& offer,
-                         const absl::Status& why, int64_t now_us) {
+void Offers::RefuseFirst(const Key& key, uint32_t rank, const v1::LaunchOffer& offer, const absl::Status& why,
+                         int64_t now_us) {
   if (offer.coming()) return;  // The offer itself will be refused, unless there is room then.
-  Refused refused{.why = why, .user = offer.user(), .late = {self}, .only = {rank}, .since_us = now_us};
-  if (rank == self) {
+  Refusal refused{.why = why, .user = offer.user(), .late = {self()}, .only = {rank}, .since_us = now_us};
+  if (rank == self()) {
     refused.only.clear();
     for (const v1::LaunchPart& part : offer.parts()) refused.late.insert(part.rank());
     refused.late.erase(rank);
   }
   if (!offer.has_error()) Refuse(rank, key, why);
-  Remember(key, std::move(refused));
+  refusals_.Remember(key, std::move(refused));
 }
 
-void Offers::Remember(const Key& key, Refused refused) {
-  if (refused.late.empty()) return;
-  if (const auto known = refused_.find(key); known != refused_.end()) {
-    // If it was refused as a whole, daemons that come late still learn it.
-    if (!refused.only.empty()) {
-      if (!known->second.only.empty()) known->second.only.merge(refused.only);
-      return;
-    }
-    Forget(known);
-  }
-  refused.turn = ++last_turn_;
-  refused_counts_.Add(key.first, refused.user);
-  refused_turns_[{0, refused.user, refused.turn}] = key;
-  refused_.emplace(key, std::move(refused));
-  if (refused_.size() > limits_.offers_max)
-    Forget(refused_.find(LatestOf(refused_turns_, 0, refused_counts_.Largest())));
-}
-
-void Offers::Forget(std::map<Key, Refused>::iterator refused) {
-  refused_counts_.Remove(refused->first.first, refused->second.user);
-  refused_turns_.erase({0, refused->second.user, refused->second.turn});
-  refused_.erase(refused);
-}
-
-bool Offers::TakeOwnLate(std::map<Key, Refused>::iterator found, uint32_t self, const v1::LaunchOffer& offer,
-                         int64_t now_us) {
-  const Key key = found->first;
-  const absl::Status why = found->second.why;
-  std::set<uint32_t> answered = found->second.only;
-  Forget(found);
+bool Offers::TakeOwnLate(const Key& key, Refusal before, const v1::LaunchOffer& offer, int64_t now_us) {
+  const absl::Status& why = before.why;
+  std::set<uint32_t>& answered = before.only;
   if (std::ranges::none_of(answered, [&offer](uint32_t rank) { return HasPart(offer, rank); })) return false;
-  Refused refused{.why = why, .user = offer.user(), .late = {}, .only = {}, .since_us = now_us};
+  Refusal refused{.why = why, .user = offer.user(), .late = {}, .only = {}, .since_us = now_us};
   for (const v1::LaunchPart& part : offer.parts()) refused.late.insert(part.rank());
   if (const auto waiting = waiting_.find(key); waiting != waiting_.end()) {
     for (const auto& [rank, said] : waiting->second.said) {
@@ -150,24 +123,21 @@ bool Offers::TakeOwnLate(std::map<Key, Refused>::iterator found, uint32_t self, 
     Erase(waiting);
   }
   if (!offer.coming()) {
-    if (!offer.has_error()) Refuse(self, key, why);
-    answered.insert(self);
+    if (!offer.has_error()) Refuse(self(), key, why);
+    answered.insert(self());
   }
   for (const uint32_t rank : answered) refused.late.erase(rank);
-  Remember(key, std::move(refused));
+  refusals_.Remember(key, std::move(refused));
   return true;
 }
 
-bool Offers::TakeLate(const Key& key, uint32_t rank, uint32_t self, const v1::LaunchOffer& offer,
-                      int64_t now_us) {
-  const auto found = refused_.find(key);
-  if (found == refused_.end() || !found->second.late.contains(rank)) return false;
-  Refused& refused = found->second;
-  if (!refused.only.empty()) return TakeOwnLate(found, self, offer, now_us);
+bool Offers::TakeLate(const Key& key, uint32_t rank, const v1::LaunchOffer& offer, int64_t now_us) {
+  const Refusal* const refused = refusals_.Find(key);
+  if (refused == nullptr || !refused->late.contains(rank)) return false;
+  if (!refused->only.empty()) return TakeOwnLate(key, refusals_.Take(key), offer, now_us);
   if (offer.coming()) return true;  // The offer itself gets the reason.
-  if (!offer.has_error()) Refuse(rank, key, refused.why);
-  refused.late.erase(rank);
-  if (refused.late.empty()) Forget(found);
+  if (!offer.has_error()) Refuse(rank, key, refused->why);
+  refusals_.OnTold(key, rank);
   return true;
 }
 
@@ -188,21 +158,21 @@ void Offers::Uncount(const Key& key, const Waiting& waiting) {
   turns_.erase({waiting.rank, waiting.user, waiting.turn});
 }
 
-absl::Status Offers::AddVariant(Waiting& waiting, uint32_t rank, uint32_t self, const v1::LaunchOffer& offer,
+absl::Status Offers::AddVariant(Waiting& waiting, uint32_t rank, const v1::LaunchOffer& offer,
                                 const Digest& parts) {
   if (waiting.own.has_value()) return absl::OkStatus();
-  if (rank != self) {
+  if (rank != self()) {
     DropVariant(waiting, rank);
     // An offer that is only coming is compared when it comes.
     if (offer.coming() || waiting.variants.contains(parts)) return absl::OkStatus();
   }
   // A user whom another daemon names is charged apart from this daemon's own users.
   Variant variant{.ranks = {},
-                  .payer = rank == self ? offer.user() : absl::StrCat(offer.user(), " on ", name_of_(rank)),
+                  .payer = rank == self() ? offer.user() : absl::StrCat(offer.user(), " on ", name_of_(rank)),
                   .bytes = BytesOf(offer)};
   for (const v1::LaunchPart& part : offer.parts()) variant.ranks.push_back(part.rank());
   RETURN_IF_ERROR(work_.Charge(variant.payer, variant.bytes));
-  if (rank == self) Discharge(waiting);
+  if (rank == self()) Discharge(waiting);
   waiting.variants[parts] = std::move(variant);
   return absl::OkStatus();
 }
@@ -231,7 +201,7 @@ void Offers::Erase(Launches::iterator found) {
   waiting_.erase(found);
 }
 
-absl::Status Offers::CheckClient(uint32_t rank, const v1::LaunchOffer& offer, uint32_t self) const {
+absl::Status Offers::CheckClient(uint32_t rank, const v1::LaunchOffer& offer) const {
   const auto row = counts_.find(rank);
   const size_t own = row == counts_.end() ? 0 : row->second.OfClient(offer.group());
   if (own < limits_.offers_per_client_max) return absl::OkStatus();
@@ -239,11 +209,11 @@ absl::Status Offers::CheckClient(uint32_t rank, const v1::LaunchOffer& offer, ui
       ErrorKind::kLimit,
       absl::StrFormat("%s has %d launches of this client already that wait for parts of other daemons; the "
                       "limit is %d. Launch %d is refused: await some before you start more.",
-                      name_of_(self), own, limits_.offers_per_client_max, offer.sequence()));
+                      name_of_(self()), own, limits_.offers_per_client_max, offer.sequence()));
 }
 
-absl::Status Offers::MakeRoom(uint32_t rank, const v1::LaunchOffer& offer, uint32_t self, int64_t now_us) {
-  RETURN_IF_ERROR(CheckClient(rank, offer, self));
+absl::Status Offers::MakeRoom(uint32_t rank, const v1::LaunchOffer& offer, int64_t now_us) {
+  RETURN_IF_ERROR(CheckClient(rank, offer));
   if (waiting_.size() < limits_.offers_max) return absl::OkStatus();
   const auto row = counts_.find(rank);
   const size_t of_rank = row == counts_.end() ? 0 : row->second.all();
@@ -257,7 +227,7 @@ absl::Status Offers::MakeRoom(uint32_t rank, const v1::LaunchOffer& offer, uint3
         ErrorKind::kLimit,
         absl::StrFormat("%s has %d launches that wait for parts of other daemons, which is the limit, and %d "
                         "of them are of %s, who has the most. Launch %d of the group is refused.",
-                        name_of_(self), waiting_.size(), counts.OfUser(user), user, sequence));
+                        name_of_(self()), waiting_.size(), counts.OfUser(user), user, sequence));
   };
   if (loser == rank && counts.OfUser(offer.user()) >= counts.OfUser(largest))
     return error(offer.sequence(), offer.user());
@@ -269,30 +239,30 @@ absl::Status Offers::MakeRoom(uint32_t rank, const v1::LaunchOffer& offer, uint3
 // -----------------------------------------------------------------------------------------------------------
 // taking
 
-Offers::Launches::iterator Offers::Open(const Key& key, uint32_t rank, uint32_t self,
-                                        const v1::LaunchOffer& offer, const Digest& parts, int64_t now_us) {
+Offers::Launches::iterator Offers::Open(const Key& key, uint32_t rank, const v1::LaunchOffer& offer,
+                                        const Digest& parts, int64_t now_us) {
   auto found = waiting_.find(key);
   if (found == waiting_.end()) {
-    if (const absl::Status room = MakeRoom(rank, offer, self, now_us); !room.ok()) {
-      RefuseFirst(key, rank, self, offer, room, now_us);
+    if (const absl::Status room = MakeRoom(rank, offer, now_us); !room.ok()) {
+      RefuseFirst(key, rank, offer, room, now_us);
       return waiting_.end();
     }
-    found = waiting_.emplace(key, Waiting{.turn = ++last_turn_, .leader = self, .since_us = now_us}).first;
+    found = waiting_.emplace(key, Waiting{.turn = ++last_turn_, .since_us = now_us}).first;
     Count(key, found->second, rank, offer.user());
   }
   // From now on it is counted for this daemon's client if the offer is its own.
   absl::Status room;
-  if (rank == self && found->second.rank != self) room = CheckClient(self, offer, self);
-  if (room.ok()) room = AddVariant(found->second, rank, self, offer, parts);
+  if (rank == self() && found->second.rank != self()) room = CheckClient(self(), offer);
+  if (room.ok()) room = AddVariant(found->second, rank, offer, parts);
   if (room.ok()) return found;
-  if (rank == self && !offer.coming()) {
+  if (rank == self() && !offer.coming()) {
     found->second.own = offer;
     found->second.said[rank].kind = Said::Kind::kOffered;
     Refuse(found, room, now_us);
     return waiting_.end();
   }
   if (found->second.said.empty()) Erase(found);
-  RefuseFirst(key, rank, self, offer, room, now_us);
+  RefuseFirst(key, rank, offer, room, now_us);
   return waiting_.end();
 }
 
@@ -301,13 +271,12 @@ bool Offers::IsToCome(const Waiting& waiting) {
                              [](const auto& row) { return row.second.kind != Said::Kind::kTakenBack; });
 }
 
-void Offers::TakeBack(const Key& key, uint32_t rank, uint32_t self, const v1::LaunchOffer& offer,
-                      int64_t now_us) {
+void Offers::TakeBack(const Key& key, uint32_t rank, const v1::LaunchOffer& offer, int64_t now_us) {
   const absl::Status why = Annotate(ReasonOf(offer.error()), absl::StrCat("preparing on ", name_of_(rank)));
   const auto found = waiting_.find(key);
-  if (found == waiting_.end()) return RefuseFirst(key, rank, self, offer, why, now_us);
+  if (found == waiting_.end()) return RefuseFirst(key, rank, offer, why, now_us);
   Waiting& waiting = found->second;
-  if (rank == self && !waiting.own.has_value()) waiting.own = offer;  // It says who comes late.
+  if (rank == self() && !waiting.own.has_value()) waiting.own = offer;  // It says who comes late.
   if (waiting.own.has_value() && !HasPart(*waiting.own, rank)) return;
   Said& said = waiting.said[rank];
   said.kind = Said::Kind::kTakenBack;
@@ -316,27 +285,26 @@ void Offers::TakeBack(const Key& key, uint32_t rank, uint32_t self, const v1::La
   if (waiting.own.has_value() || !IsToCome(waiting)) Refuse(found, why, now_us);
 }
 
-absl::StatusOr<std::optional<LaunchSpec>> Offers::Take(uint32_t rank, uint32_t self,
-                                                       const v1::LaunchOffer& offer, int64_t now_us) {
+absl::StatusOr<std::optional<LaunchSpec>> Offers::Take(uint32_t rank, const v1::LaunchOffer& offer,
+                                                       int64_t now_us) {
   RETURN_IF_ERROR(CheckUser(offer.user()));
   RETURN_IF_ERROR(CheckParts(offer.digest(), offer.parts(), /*offered=*/true));
-  if (offer.group() == 0 || offer.parts(0).rank() != self)
+  if (offer.group() == 0 || offer.parts(0).rank() != self())
     return InvalidArgument("It offers a launch that this daemon does not lead.");
   const Key key{offer.group(), offer.sequence()};
   if (!HasPart(offer, rank)) {
     if (!offer.coming() && !offer.has_error()) Refuse(rank, key, Differs(key.second, name_of_(rank)));
     return std::nullopt;
   }
-  if (TakeLate(key, rank, self, offer, now_us)) return std::nullopt;
+  if (TakeLate(key, rank, offer, now_us)) return std::nullopt;
   if (offer.has_error()) {
-    TakeBack(key, rank, self, offer, now_us);
+    TakeBack(key, rank, offer, now_us);
     return std::nullopt;
   }
   const Digest parts = PartsOf(offer);
-  const auto found = Open(key, rank, self, offer, parts, now_us);
+  const auto found = Open(key, rank, offer, parts, now_us);
   if (found == waiting_.end()) return std::nullopt;
-  return rank == self ? TakeOwn(found, self, offer, parts, now_us)
-                      : TakeOther(found, rank, self, offer, parts, now_us);
+  return rank == self() ? TakeOwn(found, offer, parts, now_us) : TakeOther(found, rank, offer, parts, now_us);
 }
 
 absl::Status Offers::Hear(Waiting& waiting, uint32_t rank, const v1::LaunchOffer& offer,
@@ -351,20 +319,20 @@ absl::Status Offers::Hear(Waiting& waiting, uint32_t rank, const v1::LaunchOffer
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::optional<LaunchSpec>> Offers::TakeOwn(Launches::iterator found, uint32_t self,
+absl::StatusOr<std::optional<LaunchSpec>> Offers::TakeOwn(Launches::iterator found,
                                                           const v1::LaunchOffer& offer, const Digest& parts,
                                                           int64_t now_us) {
   Waiting& waiting = found->second;
-  RETURN_IF_ERROR(Hear(waiting, self, offer, parts));
+  RETURN_IF_ERROR(Hear(waiting, self(), offer, parts));
   if (!waiting.own.has_value()) waiting.begun = false;  // The daemons that began it may have no part.
   waiting.own = offer;
   Uncount(found->first, waiting);
-  Count(found->first, waiting, self, offer.user());
+  Count(found->first, waiting, self(), offer.user());
   waiting.offered = 0;
   std::vector<uint32_t> ranks;
   for (const auto& [rank, other] : waiting.said) ranks.push_back(rank);
   for (const uint32_t rank : ranks) {
-    if (!Compare(found, rank, self, now_us)) return std::nullopt;
+    if (!Compare(found, rank, now_us)) return std::nullopt;
   }
   const bool is_offered = std::ranges::any_of(
       waiting.said, [](const auto& row) { return row.second.kind == Said::Kind::kOffered; });
@@ -373,17 +341,17 @@ absl::StatusOr<std::optional<LaunchSpec>> Offers::TakeOwn(Launches::iterator fou
 }
 
 absl::StatusOr<std::optional<LaunchSpec>> Offers::TakeOther(Launches::iterator found, uint32_t rank,
-                                                            uint32_t self, const v1::LaunchOffer& offer,
-                                                            const Digest& parts, int64_t now_us) {
+                                                            const v1::LaunchOffer& offer, const Digest& parts,
+                                                            int64_t now_us) {
   Waiting& waiting = found->second;
   RETURN_IF_ERROR(Hear(waiting, rank, offer, parts));
   if (!offer.coming() && !std::exchange(waiting.begun, true)) waiting.since_us = now_us;
   if (!waiting.own.has_value()) return std::nullopt;
-  if (!Compare(found, rank, self, now_us)) return std::nullopt;
+  if (!Compare(found, rank, now_us)) return std::nullopt;
   return Complete(found);
 }
 
-bool Offers::Compare(Launches::iterator found, uint32_t rank, uint32_t self, int64_t now_us) {
+bool Offers::Compare(Launches::iterator found, uint32_t rank, int64_t now_us) {
   Waiting& waiting = found->second;
   const Said& said = waiting.said.at(rank);
   const v1::LaunchOffer& own = *waiting.own;
@@ -399,13 +367,13 @@ bool Offers::Compare(Launches::iterator found, uint32_t rank, uint32_t self, int
   }
   // The own program is not known before the own offer has come.
   if (said.kind == Said::Kind::kComing || own.coming()) return true;
-  const Said& first = waiting.said.at(self);
+  const Said& first = waiting.said.at(self());
   const bool other_program = said.digest != first.digest;
   if (other_program || said.parts != first.parts) {
     Refuse(found,
            FailedPrecondition(
                "Launch %d of the group differs: %s runs program %s, %s program %s%s. Nothing has started.",
-               found->first.second, name_of_(self), Short(first.digest), name_of_(rank), Short(said.digest),
+               found->first.second, name_of_(self()), Short(first.digest), name_of_(rank), Short(said.digest),
                other_program ? "" : " on other devices"),
            now_us);
     return false;
@@ -465,7 +433,7 @@ bool Offers::TickWaiting(Launches::iterator current, int64_t now_us) {
     }
     if (missing.empty()) return true;  // All know of it; the arguments of some are being computed.
   } else {
-    missing = name_of_(waiting.leader);
+    missing = name_of_(self());
   }
   // A member that is somewhere else in its program explains most of these.
   for (auto other = waiting_.lower_bound({current->first.first, 0});
@@ -483,10 +451,7 @@ bool Offers::TickWaiting(Launches::iterator current, int64_t now_us) {
 }
 
 void Offers::Tick(int64_t now_us) {
-  for (auto next = refused_.begin(); next != refused_.end();) {
-    const auto current = next++;
-    if (now_us - current->second.since_us > 2 * limits_.prepare_wait_us) Forget(current);
-  }
+  refusals_.Tick(now_us, 2 * limits_.prepare_wait_us);
   for (auto next = waiting_.begin(); next != waiting_.end();) TickWaiting(next++, now_us);
 }
 

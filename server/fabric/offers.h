@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,6 +18,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/base/sha256.h"
+#include "server/fabric/refusals.h"
 #include "server/fabric/work.h"
 
 namespace hlod::fabric {
@@ -24,20 +26,25 @@ namespace hlod::fabric {
 // The offers at the daemon that leads their groups. Not thread-safe.
 class Offers {
  public:
-  Offers(const LaunchLimits& limits, Work& work, Post post, NameOf name_of)
-      : limits_(limits), work_(work), post_(std::move(post)), name_of_(std::move(name_of)) {}
+  // `self` returns the rank of this daemon.
+  Offers(const LaunchLimits& limits, Work& work, std::function<uint32_t()> self, Post post, NameOf name_of)
+      : limits_(limits),
+        work_(work),
+        self_(std::move(self)),
+        post_(std::move(post)),
+        name_of_(std::move(name_of)),
+        refusals_(limits.offers_max) {}
 
   // Takes the offer of a daemon. Returns the launch when it was the last one that is due. If it differs from
   // this daemon's own one, or takes an offer back, or is beyond the limits, all are refused for this reason,
   // also those that come later. An error: the daemon broke the protocol.
-  absl::StatusOr<std::optional<LaunchSpec>> Take(uint32_t rank, uint32_t self, const v1::LaunchOffer& offer,
-                                                 int64_t now_us);
+  absl::StatusOr<std::optional<LaunchSpec>> Take(uint32_t rank, const v1::LaunchOffer& offer, int64_t now_us);
   void OnGone(uint32_t rank, const absl::Status& why, int64_t now_us);
   void Tick(int64_t now_us);
   size_t size() const { return waiting_.size(); }
 
  private:
-  using Key = std::pair<uint64_t, uint64_t>;  // Group and sequence.
+  using Key = LaunchKey;
   // The last word of a daemon about a launch.
   struct Said {
     enum class Kind { kComing, kOffered, kTakenBack } kind = Kind::kComing;
@@ -61,32 +68,18 @@ class Offers {
     // The daemon whose user it is counted for: this one as soon as it has said something.
     uint32_t rank = 0;
     std::string user;
-    uint64_t turn = 0;    // Counts the launches in the order in which they came.
-    uint32_t leader = 0;  // This daemon.
+    uint64_t turn = 0;  // Counts the launches in the order in which they came.
     int64_t since_us = 0;
   };
   using Launches = std::map<Key, Waiting>;
   // Returns true if a part is coming or is offered.
   static bool IsToCome(const Waiting& waiting);
-  // A launch that was refused before all had offered it: those that come late get the same reason.
-  struct Refused {
-    absl::Status why;
-    std::string user;
-    std::set<uint32_t> late;
-    // Unless it is empty: only these daemons were refused, or take the launch back. Whether they have parts
-    // in it is not known before the own offer comes.
-    std::set<uint32_t> only;
-    uint64_t turn = 0;
-    int64_t since_us = 0;
-  };
-
   // Count a launch for a user, and the reverse.
   void Count(const Key& key, Waiting& waiting, uint32_t rank, const std::string& user);
   void Uncount(const Key& key, const Waiting& waiting);
   // Notes the parts that an offer states, and charges them to its user. The own ones replace those that
   // others state. An error: the user has no room.
-  absl::Status AddVariant(Waiting& waiting, uint32_t rank, uint32_t self, const v1::LaunchOffer& offer,
-                          const Digest& parts);
+  absl::Status AddVariant(Waiting& waiting, uint32_t rank, const v1::LaunchOffer& offer, const Digest& parts);
   // Drops the parts that the daemon has stated before, unless others state them, too.
   void DropVariant(Waiting& waiting, uint32_t rank);
   void Discharge(Waiting& waiting);
@@ -94,33 +87,31 @@ class Offers {
 
   // Returns the launch of an offer, which may be its first. Without room it refuses the offer, and returns
   // the end.
-  Launches::iterator Open(const Key& key, uint32_t rank, uint32_t self, const v1::LaunchOffer& offer,
-                          const Digest& parts, int64_t now_us);
+  Launches::iterator Open(const Key& key, uint32_t rank, const v1::LaunchOffer& offer, const Digest& parts,
+                          int64_t now_us);
   // Returns an error if a client has too many launches.
-  absl::Status CheckClient(uint32_t rank, const v1::LaunchOffer& offer, uint32_t self) const;
+  absl::Status CheckClient(uint32_t rank, const v1::LaunchOffer& offer) const;
   // Returns an error if the offer's client or user has too many launches. Makes room for all if need be, at
   // the cost of the user who has the most, on the daemon that has the most.
-  absl::Status MakeRoom(uint32_t rank, const v1::LaunchOffer& offer, uint32_t self, int64_t now_us);
-  void TakeBack(const Key& key, uint32_t rank, uint32_t self, const v1::LaunchOffer& offer, int64_t now_us);
+  absl::Status MakeRoom(uint32_t rank, const v1::LaunchOffer& offer, int64_t now_us);
+  void TakeBack(const Key& key, uint32_t rank, const v1::LaunchOffer& offer, int64_t now_us);
   // Notes what a daemon says of a launch. An error: it has offered the launch already.
   static absl::Status Hear(Waiting& waiting, uint32_t rank, const v1::LaunchOffer& offer,
                            const Digest& parts);
-  absl::StatusOr<std::optional<LaunchSpec>> TakeOwn(Launches::iterator waiting, uint32_t self,
-                                                    const v1::LaunchOffer& offer, const Digest& parts,
-                                                    int64_t now_us);
+  absl::StatusOr<std::optional<LaunchSpec>> TakeOwn(Launches::iterator waiting, const v1::LaunchOffer& offer,
+                                                    const Digest& parts, int64_t now_us);
   absl::StatusOr<std::optional<LaunchSpec>> TakeOther(Launches::iterator waiting, uint32_t rank,
-                                                      uint32_t self, const v1::LaunchOffer& offer,
-                                                      const Digest& parts, int64_t now_us);
+                                                      const v1::LaunchOffer& offer, const Digest& parts,
+                                                      int64_t now_us);
   // Refuses the own offer of a launch that daemons with parts in it were refused, or take back, and what has
   // come of it. Returns false if those have no part in it.
-  bool TakeOwnLate(std::map<Key, Refused>::iterator refused, uint32_t self, const v1::LaunchOffer& offer,
-                   int64_t now_us);
+  bool TakeOwnLate(const Key& key, Refusal refused, const v1::LaunchOffer& offer, int64_t now_us);
   // Refuses an offer of a launch that was refused before. Returns false if it was not.
-  bool TakeLate(const Key& key, uint32_t rank, uint32_t self, const v1::LaunchOffer& offer, int64_t now_us);
+  bool TakeLate(const Key& key, uint32_t rank, const v1::LaunchOffer& offer, int64_t now_us);
   // Compares what a daemon has said with the own offer, and counts it if it is an offer of the same launch,
   // so it is called once per word; forgets it if the daemon has no part. Returns false if it refused the
   // launch.
-  bool Compare(Launches::iterator waiting, uint32_t rank, uint32_t self, int64_t now_us);
+  bool Compare(Launches::iterator waiting, uint32_t rank, int64_t now_us);
   // Returns the launch if all parts are offered.
   std::optional<LaunchSpec> Complete(Launches::iterator waiting);
 
@@ -128,25 +119,23 @@ class Offers {
   void Refuse(Launches::iterator waiting, const absl::Status& why, int64_t now_us);
   void Refuse(uint32_t rank, const Key& key, const absl::Status& why);
   // Refuses the first offer of a launch, unless it takes the launch back, and all that come late.
-  void RefuseFirst(const Key& key, uint32_t rank, uint32_t self, const v1::LaunchOffer& offer,
-                   const absl::Status& why, int64_t now_us);
-  // Remembers the refusal for those that come late.
-  void Remember(const Key& key, Refused refused);
-  void Forget(std::map<Key, Refused>::iterator refused);
+  void RefuseFirst(const Key& key, uint32_t rank, const v1::LaunchOffer& offer, const absl::Status& why,
+                   int64_t now_us);
   // Refuses a launch that has waited too long. Returns false if it may wait further.
   bool TickWaiting(Launches::iterator waiting, int64_t now_us);
 
+  uint32_t self() const { return self_(); }
+
   const LaunchLimits limits_;
   Work& work_;
+  const std::function<uint32_t()> self_;
   const Post post_;
   const NameOf name_of_;
   uint64_t last_turn_ = 0;
   Launches waiting_;
   std::map<uint32_t, LaunchCounts> counts_;  // By Waiting::rank.
   std::map<std::tuple<uint32_t, std::string, uint64_t>, Key> turns_;
-  std::map<Key, Refused> refused_;
-  LaunchCounts refused_counts_;
-  std::map<std::tuple<uint32_t, std::string, uint64_t>, Key> refused_turns_;  // With rank 0.
+  Refusals refusals_;
 };
 
 }  // namespace hlod::fabric

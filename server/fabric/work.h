@@ -96,6 +96,9 @@ struct LaunchSpec {
   int64_t deadline_us = 0;    // The time at which it must have ended; 0: none.
 };
 
+// A launch that several processes offer: its group and its number there.
+using LaunchKey = std::pair<uint64_t, uint64_t>;
+
 // Counts the launches of clients (by group) and users.
 class LaunchCounts {
  public:

@@ -210,13 +210,14 @@ TEST_F(Peers, NameUsersAndListDevicesWithinBounds) {
 TEST(Offers, AreCountedForTheLeadersUser) {
   NoWork work;
   Offers offers(
-      LaunchLimits{}, work, [](uint32_t, const v1::PeerMessage&) {}, [](uint32_t) { return "n"; });
+      LaunchLimits{}, work, [] { return 0u; }, [](uint32_t, const v1::PeerMessage&) {},
+      [](uint32_t) { return "n"; });
   for (const bool own_first : {true, false}) {
     std::optional<LaunchSpec> launch;
     for (const uint32_t rank : {own_first ? 0u : 1u, own_first ? 1u : 0u}) {
       v1::LaunchOffer offer = OfferOf(LaunchOfTwo(0));
       offer.set_user(rank == 0 ? "a" : "b");
-      absl::StatusOr<std::optional<LaunchSpec>> taken = offers.Take(rank, 0, offer, 0);
+      absl::StatusOr<std::optional<LaunchSpec>> taken = offers.Take(rank, offer, 0);
       ASSERT_TRUE(taken.ok()) << taken.status();
       launch = *taken;
     }
@@ -232,23 +233,23 @@ TEST(Offers, ThatAllTakeBackAreForgotten) {
   NoWork work;
   int refused = 0;
   Offers offers(
-      LaunchLimits{}, work, [&](uint32_t, const v1::PeerMessage&) { ++refused; },
+      LaunchLimits{}, work, [] { return 0u; }, [&](uint32_t, const v1::PeerMessage&) { ++refused; },
       [](uint32_t) { return "n"; });
   v1::LaunchOffer offer = OfferOf(LaunchOfTwo(0));
   v1::LaunchPart& third = *offer.add_parts();
   third.set_rank(2);
   third.add_devices(0);
   offer.set_coming(true);
-  for (const uint32_t rank : {1u, 2u}) ASSERT_TRUE(offers.Take(rank, 0, offer, 0).ok());
+  for (const uint32_t rank : {1u, 2u}) ASSERT_TRUE(offers.Take(rank, offer, 0).ok());
   EXPECT_EQ(offers.size(), 1u);
   offer.set_coming(false);
   offer.mutable_error()->set_code(1);
   offer.mutable_error()->set_text("It was cancelled.");
-  for (const uint32_t rank : {1u, 2u}) ASSERT_TRUE(offers.Take(rank, 0, offer, 0).ok());
+  for (const uint32_t rank : {1u, 2u}) ASSERT_TRUE(offers.Take(rank, offer, 0).ok());
   EXPECT_EQ(offers.size(), 0u);
   EXPECT_EQ(refused, 0);
   offer.clear_error();
-  ASSERT_TRUE(offers.Take(0, 0, offer, 0).ok());
+  ASSERT_TRUE(offers.Take(0, offer, 0).ok());
   EXPECT_EQ(refused, 1) << "The leader's own offer learns that the others take the launch back.";
   EXPECT_EQ(offers.size(), 0u);
 }
@@ -256,16 +257,17 @@ TEST(Offers, ThatAllTakeBackAreForgotten) {
 TEST(Offers, OfADaemonThatIsGoneAreForgotten) {
   NoWork work;
   Offers offers(
-      LaunchLimits{}, work, [](uint32_t, const v1::PeerMessage&) {}, [](uint32_t) { return "n"; });
+      LaunchLimits{}, work, [] { return 0u; }, [](uint32_t, const v1::PeerMessage&) {},
+      [](uint32_t) { return "n"; });
   v1::LaunchOffer offer = OfferOf(LaunchOfTwo(0));
   v1::LaunchPart& third = *offer.add_parts();
   third.set_rank(2);
   third.add_devices(0);
   offer.set_coming(true);
-  for (const uint32_t rank : {1u, 2u}) ASSERT_TRUE(offers.Take(rank, 0, offer, 0).ok());
+  for (const uint32_t rank : {1u, 2u}) ASSERT_TRUE(offers.Take(rank, offer, 0).ok());
   offer.set_coming(false);
   offer.mutable_error()->set_code(1);
-  ASSERT_TRUE(offers.Take(1, 0, offer, 0).ok());
+  ASSERT_TRUE(offers.Take(1, offer, 0).ok());
   offers.OnGone(2, absl::UnavailableError("gone"), 0);
   EXPECT_EQ(offers.size(), 0u);
 }
