@@ -20,11 +20,11 @@
 
 namespace hlod::device {
 
-// The passes that a daemon gives a client for the others, kept as long as its session: each is signed once,
-// however often the client connects again. Thread-safe.
+// The passes that a daemon gives a client for the others, kept as long as its session if there is room: each
+// is signed once then, however often the client connects again. Thread-safe.
 struct GivenPasses {
-  // The passes are charged to `owner`, the client's share of the side memory, beyond its limit if need be:
-  // what they take is missing for the owner's next session. Null: they are not charged.
+  // The passes are charged to `owner`, the client's share of the side memory. Without room they are not kept,
+  // and signed again when the client connects again. Null: they are not charged.
   explicit GivenPasses(uint64_t number, std::shared_ptr<MemoryShare> owner = nullptr)
       : client(number), charge(std::move(owner)) {}
   const uint64_t client;  // The number of the client here, from which its group is made.

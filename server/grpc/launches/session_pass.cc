@@ -98,7 +98,13 @@ void AddPasses(const PassKey& key, v1::SessionPass pass, device::GivenPasses& gi
     constexpr size_t kRow = 192;  // About what the map and the strings need beside their bytes.
     bytes += static_cast<int64_t>(kRow + member.second.size() + own.size());
   }
-  given.charge.Grow(bytes - std::exchange(given.bytes, bytes));
+  const int64_t further = bytes - given.bytes;
+  if (further > 0 && !given.charge.TryGrow(further, "The passes of a session").ok()) {
+    given.by_member.clear();
+    bytes = 0;
+  }
+  if (bytes < given.bytes) given.charge.Grow(bytes - given.bytes);
+  given.bytes = bytes;
 }
 
 uint64_t RandomClient() {

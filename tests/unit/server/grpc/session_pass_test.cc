@@ -92,5 +92,25 @@ TEST(SessionPass, PassesAreChargedToTheirOwner) {
   EXPECT_EQ(memory.used_bytes(), 0);
 }
 
+// Sessions are as many as a client likes.
+TEST(SessionPass, PassesTakeNoMoreThanTheirOwnersRoom) {
+  device::SideMemory memory(100'000);
+  const PassKey key;
+  v1::ClusterInfo cluster;
+  for (uint32_t rank = 1; rank <= 50; ++rank) cluster.add_daemons()->set_rank(rank);
+  std::vector<std::shared_ptr<device::GivenPasses>> sessions;
+  for (uint64_t client = 1; client <= 20; ++client) {
+    sessions.push_back(std::make_shared<device::GivenPasses>(client, memory.ShareOf("a")));
+    for (int again = 0; again < 2; ++again) AddPasses(key, {}, *sessions.back(), cluster);
+    EXPECT_LE(memory.used_bytes(), 75'000) << "three quarters";
+    v1::SessionPass pass;
+    ASSERT_TRUE(pass.ParseFromString(cluster.daemons(49).pass()));
+    EXPECT_EQ(CheckPass(pass, key.Public()).value_or(0), GroupOf(key.Public(), client));
+  }
+  EXPECT_GT(memory.used_bytes(), 0);
+  sessions.clear();
+  EXPECT_EQ(memory.used_bytes(), 0);
+}
+
 }  // namespace
 }  // namespace hlod::grpc_server
