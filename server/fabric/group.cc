@@ -85,15 +85,14 @@ absl::Status Group::OnMessage(uint32_t rank, const v1::PeerMessage& message, int
         return InvalidArgument("It asks this daemon, which does not coordinate, for a ticket.");
       const v1::TicketRequest& request = message.ticket_request();
       RETURN_IF_ERROR(CheckUser(request.user()));
-      const uint64_t used_us =
-          claims_.Believe(rank, request.session(), request.used_us(), membership_.device_count(), now_us);
-      if (used_us > 0) tickets_.Charge(request.session(), request.user(), used_us);
+      const uint64_t used_us = claims_.Believe(rank, request.used_us(), membership_.device_count(), now_us);
+      if (used_us > 0) tickets_.Charge(rank, request.session(), request.user(), used_us);
       if (request.number() == 0) return absl::OkStatus();
-      claims_.OnTicket(rank, request.session(), now_us);
+      claims_.OnTicket(rank, now_us);
       v1::PeerMessage answer;
       answer.mutable_ticket()->set_number(request.number());
       answer.mutable_ticket()->set_ticket(
-          tickets_.Next(request.session(), request.user(), request.ahead_us(), request.seen()));
+          tickets_.Next(rank, request.session(), request.user(), request.ahead_us(), request.seen()));
       Post(rank, std::move(answer));
       return absl::OkStatus();
     }
