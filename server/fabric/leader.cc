@@ -231,11 +231,7 @@ void Leader::Refuse(Launches::iterator found, const absl::Status& why) {
   // The daemons that offered it have not been asked to prepare it yet, so they would wait.
   const v1::PrepareLaunch& prepare = launch.spec.prepare;
   if (launch.phase < Phase::kPreparing && prepare.group() != 0) {
-    v1::PeerMessage message;
-    v1::LaunchOfferRefused& refused = *message.mutable_offer_refused();
-    refused.set_group(prepare.group());
-    refused.set_sequence(prepare.sequence());
-    *refused.mutable_error() = ErrorFor(why);
+    const v1::PeerMessage message = MakeOfferRefused({prepare.group(), prepare.sequence()}, why);
     for (const auto& [rank, part] : launch.parts) post_(rank, message);
   }
   if (launch.phase == Phase::kPreparing) {

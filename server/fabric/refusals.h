@@ -4,54 +4,43 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "server/fabric/crowd.h"
 #include "server/fabric/work.h"
 
 namespace hlod::fabric {
 
-struct Refusal {
-  absl::Status why;
-  std::string user;
-  std::set<uint32_t> late;  // The daemons that do not know it yet.
-  // Unless it is empty: only these daemons were refused, or take the launch back. Whether they have parts in
-  // it is not known before the own offer comes.
-  std::set<uint32_t> only;
-  int64_t since_us = 0;
-};
-
-// Not thread-safe.
+// Only launches that this daemon's own session has offered are here. Not thread-safe.
 class Refusals {
  public:
   // When there are more than `max`, the user with the most loses the latest.
-  explicit Refusals(size_t max) : max_(max) {}
-  // Keeps a refusal while daemons do not know it, and for a while.
-  void Remember(const LaunchKey& key, Refusal refusal);
-  // Returns the refusal of a launch; null if there is none.
-  const Refusal* Find(const LaunchKey& key) const;
-  // Forgets the refusal of a launch, which has one, and returns it.
-  Refusal Take(const LaunchKey& key);
-  // Notes that a daemon knows the refusal of a launch, which has one.
-  void OnTold(const LaunchKey& key, uint32_t rank);
+  Refusals(size_t max, Post post) : max_(max), post_(std::move(post)) {}
+  // Keeps the reason for which a user's launch was refused while these daemons do not know it, and for a
+  // while. The launch must have been forgotten, if it was refused before.
+  void Remember(const LaunchKey& key, const absl::Status& why, const std::string& user,
+                std::set<uint32_t> late, int64_t now_us);
+  // Tells a daemon that comes late with its offer. Returns false if it does not.
+  bool Answer(uint32_t rank, const v1::LaunchOffer& offer);
   // Forgets those that are older.
   void Tick(int64_t now_us, int64_t age_us);
 
  private:
-  struct Row {
-    Refusal refusal;
-    uint64_t turn = 0;  // Counts them in the order in which they came.
+  struct Refusal {
+    absl::Status why;
+    std::set<uint32_t> late;  // The daemons that do not know it yet.
+    int64_t since_us = 0;
   };
-  void Forget(std::map<LaunchKey, Row>::iterator row);
+  using Rows = std::map<LaunchKey, Refusal>;
+  void Forget(Rows::iterator row);
 
   const size_t max_;
-  uint64_t last_turn_ = 0;
-  std::map<LaunchKey, Row> rows_;
-  LaunchCounts counts_;
-  std::map<std::pair<std::string, uint64_t>, LaunchKey> turns_;  // By user and turn.
+  const Post post_;
+  Rows rows_;
+  Crowd crowd_;
 };
 
 }  // namespace hlod::fabric

@@ -69,6 +69,15 @@ v1::PeerMessage MakeStep(const v1::LaunchId& launch, v1::LaunchStep::Kind kind, 
   return message;
 }
 
+v1::PeerMessage MakeOfferRefused(const LaunchKey& launch, const absl::Status& why) {
+  v1::PeerMessage message;
+  v1::LaunchOfferRefused& refused = *message.mutable_offer_refused();
+  refused.set_group(launch.first);
+  refused.set_sequence(launch.second);
+  *refused.mutable_error() = ErrorFor(why);
+  return message;
+}
+
 absl::Status ReasonOf(const v1::Error& error) {
   const absl::Status status = ToStatus(Clipped(rpc::FromProto(error)));
   return status.ok() ? Internal("A member sent no reason.") : status;

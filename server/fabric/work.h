@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,6 +15,14 @@
 #include "proto/hlod/v1/peer.pb.h"
 
 namespace hlod::fabric {
+
+// A user to whom memory is charged. One whom another daemon names has no more than that daemon has for all
+// whom it names, and takes no memory of this daemon's own users.
+struct Payer {
+  std::string user;
+  std::optional<uint32_t> rank = std::nullopt;  // The daemon that names the user; nullopt: this one.
+  auto operator<=>(const Payer&) const = default;
+};
 
 // The parts of launches on this daemon, and the ends of those that it leads. Its functions may not call the
 // machine before they return.
@@ -42,8 +51,8 @@ class Work {
   // Charges to a user the memory of an offer that waits here, at its leader, for those of other daemons, or
   // of one that takes an offer back and waits for its way to the leader, until Discharge. An error: the user
   // has no room.
-  virtual absl::Status Charge(const std::string&, int64_t) { return absl::OkStatus(); }
-  virtual void Discharge(const std::string&, int64_t) {}
+  virtual absl::Status Charge(const Payer&, int64_t) { return absl::OkStatus(); }
+  virtual void Discharge(const Payer&, int64_t) {}
 };
 
 // The latest ticket that is believed when another daemon states it.
@@ -68,9 +77,9 @@ struct LaunchLimits {
   // launch that waits so depends on no later one, so there is no circle.
   size_t begun_per_client_max = 16, begun_per_user_max = 64;
   // The launches that wait at their leader because not all daemons have offered their parts: of one client,
-  // and of all. A client sends the parts of a launch at once, so those of an honest one differ by what one
-  // daemon has received before another: a thousand launches is what half a second of a stream carries. When
-  // there is no room, the user with the most of them loses the latest.
+  // and of all clients of one daemon. A client sends the parts of a launch at once, so those of an honest one
+  // differ by what one daemon has received before another: a thousand launches is what half a second of a
+  // stream carries. When there is no room, the user with the most of them there loses the latest.
   size_t offers_per_client_max = 1024, offers_max = 4096;
   // The number before that of the first launch: after a restart, other daemons may not be done with the old
   // ones.
@@ -123,6 +132,8 @@ v1::Error ErrorFor(const absl::Status& error);
 // Returns a step of a launch; `error` is its reason, or OK.
 v1::PeerMessage MakeStep(const v1::LaunchId& launch, v1::LaunchStep::Kind kind,
                          const absl::Status& error = absl::OkStatus());
+// Returns the answer to an offer of a launch that will not be.
+v1::PeerMessage MakeOfferRefused(const LaunchKey& launch, const absl::Status& why);
 // Returns the error that a member sent, with a text of bounded length; never OK.
 absl::Status ReasonOf(const v1::Error& error);
 // Returns "launch 41 of n1 (rank 0)".

@@ -64,6 +64,7 @@ PeerLinks::PeerLinks(ClusterOptions options, PeerCredentials credentials, std::s
     : options_(std::move(options)),
       credentials_(std::move(credentials)),
       side_memory_(devices.side_memory()),
+      shares_(side_memory_),
       parts_(std::make_shared<LaunchParts>(*this, credentials_, devices.side_memory().ShareOf("daemons"))),
       group_(MembershipOptionsOf(options_, version, address, incarnation, pass_key_.Public(), devices),
              fabric::LaunchLimits{.launches_before = incarnation % 1'000 * 1'000'000}, *this, *this) {
@@ -391,21 +392,6 @@ void PeerLinks::OnOver(uint64_t number, bool, const absl::Status& status) {
   if (!trying_) return;
   over_[number] = status;
   over_changed_.SignalAll();
-}
-
-absl::Status PeerLinks::Charge(const std::string& user, int64_t bytes) {
-  std::shared_ptr<device::MemoryShare>& share = shares_[user];
-  if (share == nullptr) share = side_memory_.ShareOf("launches of " + user);
-  const absl::Status status = share->Reserve(bytes, "A launch that waits for parts of other daemons");
-  if (share->used_bytes() == 0) shares_.erase(user);
-  return status;
-}
-
-void PeerLinks::Discharge(const std::string& user, int64_t bytes) {
-  const auto found = shares_.find(user);
-  if (found == shares_.end()) return;
-  found->second->Release(bytes);
-  if (found->second->used_bytes() == 0) shares_.erase(found);
 }
 
 absl::StatusOr<device::LaunchClient> PeerLinks::AdmitClient(const std::string& pass,

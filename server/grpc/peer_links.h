@@ -24,6 +24,7 @@
 #include "server/fabric/group.h"
 #include "server/grpc/call.h"
 #include "server/grpc/launches/launch_parts.h"
+#include "server/grpc/launches/offer_shares.h"
 #include "server/grpc/launches/peer_channel.h"
 #include "server/grpc/launches/session_pass.h"
 
@@ -94,8 +95,12 @@ class PeerLinks : public fabric::Wire, public fabric::Work, public MachineUser {
                       const absl::Status& why) override {
     parts_->OnOfferRefused(group, sequence, launch, why);
   }
-  absl::Status Charge(const std::string& user, int64_t bytes) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
-  void Discharge(const std::string& user, int64_t bytes) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
+  absl::Status Charge(const fabric::Payer& payer, int64_t bytes) override ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return shares_.Charge(payer, bytes);
+  }
+  void Discharge(const fabric::Payer& payer, int64_t bytes) override ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    shares_.Discharge(payer, bytes);
+  }
   // MachineUser.
   void Use(absl::FunctionRef<void(fabric::Group&, int64_t now_us)> f) override;
 
@@ -131,9 +136,7 @@ class PeerLinks : public fabric::Wire, public fabric::Work, public MachineUser {
   std::map<std::pair<uint32_t, uint64_t>, uint64_t> trials_ ABSL_GUARDED_BY(mu_);
   std::deque<std::pair<v1::LaunchId, uint64_t>> prepared_ ABSL_GUARDED_BY(mu_);
   std::deque<v1::LaunchId> started_ ABSL_GUARDED_BY(mu_);
-  // The users of offers that wait here. These shares are not those of this daemon's own users: the names are
-  // other daemons'.
-  std::map<std::string, std::shared_ptr<device::MemoryShare>> shares_ ABSL_GUARDED_BY(mu_);
+  OfferShares shares_ ABSL_GUARDED_BY(mu_);
   std::map<uint64_t, absl::Status> over_ ABSL_GUARDED_BY(mu_);
   bool trying_ ABSL_GUARDED_BY(mu_) = false;
   // The changes of the list (Membership::changes) and the members that the log has named.

@@ -13,12 +13,12 @@ namespace hlod::fabric {
 namespace {
 
 struct Accountant : NoWork {
-  absl::Status Charge(const std::string& user, int64_t bytes) override {
-    if (charged[user] + bytes > room) return ToStatus({.kind = ErrorKind::kLimit, .text = "no room"});
-    charged[user] += bytes;
+  absl::Status Charge(const Payer& payer, int64_t bytes) override {
+    if (charged[payer.user] + bytes > room) return ToStatus({.kind = ErrorKind::kLimit, .text = "no room"});
+    charged[payer.user] += bytes;
     return absl::OkStatus();
   }
-  void Discharge(const std::string& user, int64_t bytes) override { charged[user] -= bytes; }
+  void Discharge(const Payer& payer, int64_t bytes) override { charged[payer.user] -= bytes; }
 
   std::map<std::string, int64_t> charged;
   int64_t room = 10'000;

@@ -241,7 +241,7 @@ TEST(Offers, ThatAllTakeBackAreForgotten) {
   third.add_devices(0);
   offer.set_coming(true);
   for (const uint32_t rank : {1u, 2u}) ASSERT_TRUE(offers.Take(rank, offer, 0).ok());
-  EXPECT_EQ(offers.size(), 1u);
+  EXPECT_EQ(offers.size(), 2u) << "two words";
   offer.set_coming(false);
   offer.mutable_error()->set_code(1);
   offer.mutable_error()->set_text("It was cancelled.");

@@ -52,15 +52,16 @@ struct Simulation::Daemon : public Wire, public Work {
     }
     simulation.At(at_us, end);
   }
-  absl::Status Charge(const std::string& user, int64_t bytes) override {
-    int64_t& sum = charged[user];
+  absl::Status Charge(const Payer& payer, int64_t bytes) override {
+    int64_t& sum = charged[payer];
     if (sum + bytes > simulation.options_.offer_bytes_max)
-      return ResourceExhausted("%s has no room for offers.", user);
+      return ResourceExhausted("%s of rank %d has no room for offers.", payer.user,
+                               payer.rank.value_or(rank));
     sum += bytes;
     return absl::OkStatus();
   }
-  void Discharge(const std::string& user, int64_t bytes) override {
-    const auto found = charged.find(user);
+  void Discharge(const Payer& payer, int64_t bytes) override {
+    const auto found = charged.find(payer);
     if (found == charged.end() || (found->second -= bytes) < 0)
       return simulation.Violation("memory is given back that was not charged");
     if (found->second == 0) charged.erase(found);
@@ -107,7 +108,7 @@ struct Simulation::Daemon : public Wire, public Work {
   std::map<uint64_t, uint64_t> prepared;  // By launch, the attempt.
   std::set<uint64_t> started;
   std::set<std::pair<uint64_t, uint64_t>> offered;
-  std::map<std::string, int64_t> charged;  // By user.
+  std::map<Payer, int64_t> charged;  // By user.
 };
 
 void Simulation::Daemon::Start(const v1::LaunchId& launch) {

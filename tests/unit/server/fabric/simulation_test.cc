@@ -538,7 +538,7 @@ TEST(Simulation, OffersThatWaitAreChargedToTheirUser) {
   const int64_t refused = simulation.counts().offers_refused;
   EXPECT_GT(refused, 80);
   EXPECT_LT(refused, 100);
-  EXPECT_TRUE(HasReason(simulation, "a on n1 (rank 1) has no room for offers."));
+  EXPECT_TRUE(HasReason(simulation, "a of rank 1 has no room for offers."));
   ExpectRuns(simulation, 10, 1, "b");
   for (uint64_t sequence = 1; sequence <= 100; ++sequence)
     ASSERT_TRUE(simulation.Offer(0, OfferOfTwo(9, sequence, "a")));
