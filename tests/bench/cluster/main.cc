@@ -131,6 +131,27 @@ std::string Nothing(int participants) {
       participants);
 }
 
+// Copies from the first daemon's device to the second one's: each is read once it is there.
+void CompareCopies(const BarePeer& peer, const Client& client, int other, int repeats) {
+  for (const int64_t bytes : {int64_t{4}, int64_t{1} << 20, int64_t{16} << 20}) {
+    const int runs = bytes > (1 << 20) ? 4 : 30;
+    const Buffer source =
+        Must(client.device(0).Upload(Literal(Shape::Array(hlo::kF32, {bytes / 4}))), "upload");
+    Print(absl::StrCat("copy of ", bytes, " B to another daemon"),
+          Interleave(
+              repeats,
+              [&] {
+                return Microseconds(runs, [&] {
+                  const Buffer copy = Must(source.CopyTo(client.device(other)), "copy");
+                  const absl::Status status = copy.ready().Await();
+                  if (!status.ok()) std::exit(1);
+                });
+              },
+              [&] { return PutMicroseconds(peer.address(), bytes, runs); }),
+          "us", "bare stream of the bytes", "<= 2");
+  }
+}
+
 void Compare(const BarePeer& peer, BareStream& echo, int daemons, int devices, int repeats) {
   const std::vector<testing::Daemon> members = StartCluster(daemons, devices);
   const Client client = Must(members[0].Connect(), "connect");
@@ -144,6 +165,7 @@ void Compare(const BarePeer& peer, BareStream& echo, int daemons, int devices, i
         Interleave(
             repeats, [&] { return Microseconds(100, [&] { nothing.Run(); }); }, bare),
         "us", "bare stream echo", "<= 3");
+  CompareCopies(peer, client, devices, repeats);
   struct Size {
     const char* name;
     int64_t count;
