@@ -148,9 +148,9 @@ TEST_F(Convenience, ErrorsInLayersStandAtTheLineThatCallsThem) {
   nn::Sequential many(net, "many");
   many.Add<nn::Linear>(4, 4);
   const int line = __LINE__ + 1;
-  Thrown([&] { linear(Ones({2, 5})); });
+  Throws([&] { linear(Ones({2, 5})); });
   EXPECT_THAT(last_what_, HasSubstr(Here(line)));
-  Thrown([&] { many(Ones({2, 5})); });
+  Throws([&] { many(Ones({2, 5})); });
   EXPECT_THAT(last_what_, HasSubstr(Here(line + 2)));
   EXPECT_EQ(linear(Ones({2, 3})).dims(), (Dims{2, 2})) << "the program goes on";
 }
@@ -163,10 +163,10 @@ TEST_F(Convenience, CallersOfCompositeFunctions) {
     {
       const CallerScope nested(inner);
     }
-    Thrown([&] { Ones({2}) + Ones({3}); });
+    Throws([&] { Ones({2}) + Ones({3}); });
     EXPECT_THAT(last_what_, HasSubstr("outer.cc:1"));
   }
-  Thrown([&] { Ones({2}) + Ones({3}); });
+  Throws([&] { Ones({2}) + Ones({3}); });
   EXPECT_THAT(last_what_, HasSubstr(Here(__LINE__ - 1)));
 }
 

@@ -49,6 +49,9 @@ class TensorTest : public ::testing::Test {
     return absl::OkStatus();
   }
 
+  // Runs `body` and fails when it throws no error; `last_what_` has the error's text afterwards.
+  static void Throws(const std::function<void()>& body) { static_cast<void>(Thrown(body)); }
+
   inline static testing::Daemon* daemon_ = nullptr;
   inline static std::string last_what_;  // The text of the last error thrown.
   std::unique_ptr<Client> client_;

@@ -80,12 +80,12 @@ TEST_F(Losses, OthersBroadcastOrRefuse) {
 
 TEST_F(Losses, PartsReportTheLineOfTheCall) {
   // Errors inside a composed operation, and operations recorded there.
-  Thrown([&] { Cdist(Ones({3, 4}).To(device()), Ones({3, 4})); });
+  Throws([&] { Cdist(Ones({3, 4}).To(device()), Ones({3, 4})); });
   EXPECT_THAT(last_what_, HasSubstr("loss_test.cc:"));
-  Thrown([&] { MseLoss(Ones({3}).To(device()), Ones({3})); });
+  Throws([&] { MseLoss(Ones({3}).To(device()), Ones({3})); });
   EXPECT_THAT(last_what_, HasSubstr("loss_test.cc:"));
   const Tensor hole = Placeholder({3}, kF32, device());
-  Thrown([&] { MseLoss(hole, Ones({3}).To(device())).ToHost(); });
+  Throws([&] { MseLoss(hole, Ones({3}).To(device())).ToHost(); });
   EXPECT_THAT(last_what_, ::testing::Not(HasSubstr("(loss.cc")));
 }
 

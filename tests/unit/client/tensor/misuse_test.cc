@@ -24,17 +24,17 @@ class Misuse : public TensorTest {
 
 TEST_F(Misuse, ValuesAreCountedWithoutOverflow) {
   const std::vector<float> values(200);
-  Thrown([&] { FromValues<float>(values, Dims{-10, -20}); });
-  Thrown([&] { FromValues<float>({}, Dims{int64_t{1} << 32, int64_t{1} << 32}); });
+  Throws([&] { FromValues<float>(values, Dims{-10, -20}); });
+  Throws([&] { FromValues<float>({}, Dims{int64_t{1} << 32, int64_t{1} << 32}); });
   ExpectArgument([&] { FromValues<float>(values, Dims{10, 10}); }, "200 values do not fill f32[10,10]");
   EXPECT_EQ(FromValues<float>({}, Dims{0, 5}).numel(), 0);
 }
 
 TEST_F(Misuse, ShapesThatOverflowAreRefused) {
   const Tensor x = Ones({4, 4}), none = Zeros({0});
-  Thrown([&] { none.View({int64_t{1} << 32, int64_t{1} << 32}); });
-  Thrown([&] { x.View({int64_t{1} << 32, int64_t{1} << 32}); });
-  Thrown([&] { x.AsStrided({3}, {int64_t{1} << 62}); });
+  Throws([&] { none.View({int64_t{1} << 32, int64_t{1} << 32}); });
+  Throws([&] { x.View({int64_t{1} << 32, int64_t{1} << 32}); });
+  Throws([&] { x.AsStrided({3}, {int64_t{1} << 62}); });
   EXPECT_EQ(x.Slice(0, 0, 4, std::numeric_limits<int64_t>::max()).dims(), (Dims{1, 4}));
   EXPECT_THAT(x.Slice(0, 1, 4, std::numeric_limits<int64_t>::max()).ToVector<float>(),
               ElementsAre(1, 1, 1, 1));
@@ -93,7 +93,7 @@ TEST_F(Misuse, ConvolutionsRefuseGroupsThatDoNotDivide) {
 
 TEST_F(Misuse, ALayerThatIsNotMadeLeavesNoPart) {
   nn::Module net;
-  Thrown([&] { nn::MultiheadAttention(net, "attention", 10, 3); });
+  Throws([&] { nn::MultiheadAttention(net, "attention", 10, 3); });
   EXPECT_TRUE(net.NamedParameters().empty());
   { nn::Linear part(net, "part", 2, 2); }
   EXPECT_TRUE(net.NamedParameters().empty()) << "a part that has ended is not a part";

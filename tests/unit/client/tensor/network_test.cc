@@ -240,7 +240,7 @@ TEST_F(Network, ConvolutionsOverTimeBatchChannels) {
   const std::vector<float> padded = {-9.5, -3.5, 4.5, -3.5, -1.5, 1,   -4, 4.5, -2,   6,  4.5, -6,
                                      16,   4.5,  -10, 26,   4.5,  -14, 10, -4,  -2.5, 14, -6,  -3};
   EXPECT_EQ(ConvTbc(x, weight, bias, 1).ToVector<float>(), padded);
-  Thrown([&] { ConvTbc(x.Select(0, 0), weight, bias); });
+  Throws([&] { ConvTbc(x.Select(0, 0), weight, bias); });
   EXPECT_THAT(last_what_, HasSubstr("are not [time, batch, channels]"));
 }
 

@@ -109,16 +109,16 @@ TEST_F(RandomKeys, DistributionsTakeTheirEdges) {
   EXPECT_THAT(random::Gamma(key, FromValues<double>({-3, unknown}, Dims{2}, device())).ToVector<float>(),
               ::testing::Each(::testing::IsNan()));
   EXPECT_EQ(random::Choice(key, 3, {0}).dims(), Dims{0});
-  Thrown([&] { random::Choice(key, 2, {3}, {.replace = false}); });
+  Throws([&] { random::Choice(key, 2, {3}, {.replace = false}); });
   EXPECT_THAT(last_what_, HasSubstr("3 elements cannot be taken from 2 without putting them back"));
-  Thrown([&] { random::Choice(key, Ones({4}, {.device = device()}), {-1}, {.replace = false}); });
+  Throws([&] { random::Choice(key, Ones({4}, {.device = device()}), {-1}, {.replace = false}); });
   EXPECT_THAT(last_what_, HasSubstr("-1"));
-  Thrown([&] { random::Choice(key, 0, {3}); });
+  Throws([&] { random::Choice(key, 0, {3}); });
   EXPECT_THAT(last_what_, HasSubstr("random.choice"));
   EXPECT_THAT(last_what_, HasSubstr("there is nothing to choose from"));
-  Thrown([&] { random::Choice(key, 3, {3}, {.p = Ones({2}, {.device = device()})}); });
+  Throws([&] { random::Choice(key, 3, {3}, {.p = Ones({2}, {.device = device()})}); });
   EXPECT_THAT(last_what_, HasSubstr("p has the shape [2]; it has a probability for each of 3"));
-  Thrown([&] { random::Gamma(key, Ones({2}, {.device = device()}), Dims{3}); });
+  Throws([&] { random::Gamma(key, Ones({2}, {.device = device()}), Dims{3}); });
   EXPECT_THAT(last_what_, HasSubstr("shapes [2] and [3] do not broadcast"));
 }
 

@@ -186,7 +186,7 @@ TEST_F(Random, AGeneratorIsAStreamThatCanBeSaved) {
     const GeneratorScope scope{Generator(1)};
     return x + Rand({2});
   };
-  Thrown([&] { Jit(inside)(OnDevice({1, 2}, {2})); });
+  Throws([&] { Jit(inside)(OnDevice({1, 2}, {2})); });
   EXPECT_THAT(last_what_, HasSubstr("take keys"));
 }
 

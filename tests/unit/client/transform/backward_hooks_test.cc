@@ -101,13 +101,13 @@ TEST_F(BackwardHooks, ChangeOnlyTheirOwnGradientInPlace) {
 
 TEST_F(BackwardHooks, WhatDoesNotFitIsRefused) {
   const Tensor x = Leaf(device(), {1, 2});
-  Thrown([&] { x.Detach().RegisterHook([](Tensor&) {}); });
+  Throws([&] { x.Detach().RegisterHook([](Tensor&) {}); });
   EXPECT_THAT(last_what_,
               HasSubstr("only a tensor that requires gradients, and is not a view, takes a hook"));
-  Thrown([&] { x[0].RegisterHook([](Tensor&) {}); });
+  Throws([&] { x[0].RegisterHook([](Tensor&) {}); });
   EXPECT_THAT(last_what_, HasSubstr("is not a view"));
   x.RegisterHook([](Tensor& gradient) { gradient = Sum(gradient); });
-  Thrown([&] { Sum(x).Backward(); });
+  Throws([&] { Sum(x).Backward(); });
   EXPECT_THAT(last_what_, AllOf(HasSubstr("in place of the gradient f32[2]"), HasSubstr("hooks_test.cc")));
   EXPECT_FALSE(x.Grad().defined());
 }

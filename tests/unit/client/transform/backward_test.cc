@@ -172,7 +172,7 @@ TEST_F(Backward, GoesThroughTracedFunctions) {
               })(OnDevice({3}, {1}))
                   .ToVector<float>(),
               ElementsAre(6));
-  Thrown([&] {
+  Throws([&] {
     Jit([&](const Tensor& y) {
       Sum(w * y).Backward();
       return y;

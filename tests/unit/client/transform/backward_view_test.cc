@@ -143,7 +143,7 @@ TEST_F(BackwardViews, AViewOfALeafIsNone) {
   Sum(row * row).Backward();
   EXPECT_FALSE(row.Grad().defined());
   EXPECT_THAT(GradOf(w), ElementsAre(2, 4, 0, 0));
-  Thrown([&] { w[1].RequiresGrad_(false); });
+  Throws([&] { w[1].RequiresGrad_(false); });
   EXPECT_THAT(last_what_, HasSubstr("Detach()"));
   Tensor(row).ZeroGrad();
   EXPECT_TRUE(w.Grad().defined());
@@ -205,7 +205,7 @@ TEST_F(BackwardViews, AnExpandThatRepeatsNothingIsWrittenThrough) {
     Sum(x).Backward();
     EXPECT_THAT(GradOf(w), ElementsAre(2, 4, 6));
     Zeros({1, 0}, {.device = place}).Expand({3, 0}).Add_(1);
-    Thrown([&] { Tensor(Ones({1}, {.device = place})).Expand({2}).Add_(1); });
+    Throws([&] { Tensor(Ones({1}, {.device = place})).Expand({2}).Add_(1); });
     EXPECT_THAT(last_what_, HasSubstr("more than one element"));
   }
 }
@@ -220,7 +220,7 @@ TEST_F(BackwardViews, AViewMadeInNoGradHasNoHistory) {
   }
   EXPECT_FALSE(view.requires_grad());
   EXPECT_THAT(y.ToVector<float>(), ElementsAre(6, 12, 18, 24));
-  Thrown([&] { view.Mul_(w); });
+  Throws([&] { view.Mul_(w); });
   EXPECT_THAT(last_what_, HasSubstr("NoGrad"));
   Sum(y * view.T()).Backward();
   EXPECT_THAT(GradOf(w), ElementsAre(12, 24, 36, 48));

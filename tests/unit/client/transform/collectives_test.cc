@@ -230,14 +230,14 @@ TEST_F(Collectives, WhereOnlySomeExamplesComeAreRefused) {
         AxisIndex("i") == 2, [](const Tensor& x) { return Sin(x); },
         [](const Tensor& x) { return x * Psum(x, "i"); }, x);
   };
-  Thrown([&] { Vmap(branched, {.axis_name = "i"})(x); });
+  Throws([&] { Vmap(branched, {.axis_name = "i"})(x); });
   EXPECT_THAT(last_what_,
               HasSubstr("a collective over \"i\" stands in a branch that only some examples take"));
   const auto looped = [](const Tensor& x, bool together) {
     return While([=](const Tensor& x) { return (together ? Pmax(x, "i") : x) < 10; },
                  [](const Tensor& x) { return x + Pmin(x, "i"); }, x);
   };
-  Thrown([&] { Vmap([&](const Tensor& x) { return looped(x, false); }, {.axis_name = "i"})(x); });
+  Throws([&] { Vmap([&](const Tensor& x) { return looped(x, false); }, {.axis_name = "i"})(x); });
   EXPECT_THAT(last_what_, HasSubstr("a loop that does not end for all examples at once"));
   const Tensor all = Vmap([&](const Tensor& x) { return looped(x, true); }, {.axis_name = "i"})(x);
   EXPECT_THAT(all.ToVector<float>(), ElementsAre(8, 9, 10));
@@ -245,16 +245,16 @@ TEST_F(Collectives, WhereOnlySomeExamplesComeAreRefused) {
 
 TEST_F(Collectives, UnknownAxesAndWrongSizesAreRefused) {
   const Tensor x = OnDevice({1, 2, 3, 4, 5, 6}, {2, 3});
-  Thrown([&] { Psum(x, "i"); });
+  Throws([&] { Psum(x, "i"); });
   EXPECT_THAT(last_what_, HasSubstr("the axis \"i\" is unknown: no Vmap with an axis_name is around it"));
-  Thrown([&] { Vmap([](const Tensor& x) { return Psum(x, "k"); }, {.axis_name = "i"})(x); });
+  Throws([&] { Vmap([](const Tensor& x) { return Psum(x, "k"); }, {.axis_name = "i"})(x); });
   EXPECT_THAT(last_what_, HasSubstr("the axis \"k\" is unknown: the Vmaps around it have \"i\""));
-  Thrown([&] { AxisIndex({}); });
+  Throws([&] { AxisIndex({}); });
   EXPECT_THAT(last_what_, HasSubstr("no axis is named"));
-  Thrown([&] { Vmap([](const Tensor& x) { return Pmax(x, {"i", "i"}); }, {.axis_name = "i"})(x); });
+  Throws([&] { Vmap([](const Tensor& x) { return Pmax(x, {"i", "i"}); }, {.axis_name = "i"})(x); });
   EXPECT_THAT(last_what_, HasSubstr("the axis \"i\" is named twice"));
   const auto refused = [&](const Function& f) {
-    Thrown([&] { Vmap(f, {.axis_name = "i"})(x); });
+    Throws([&] { Vmap(f, {.axis_name = "i"})(x); });
     return last_what_;
   };
   EXPECT_THAT(refused([](const Tensor& x) { return AllToAll(x, "i", 0, 0); }),
@@ -272,7 +272,7 @@ TEST_F(Collectives, UnknownAxesAndWrongSizesAreRefused) {
   EXPECT_THAT(refused([](const Tensor& x) { return Pshuffle(x, "i", {0}); }),
               HasSubstr("a permutation of 2 examples has 1 numbers"));
   // The axis ends with its Vmap, also after an error.
-  Thrown([&] { AxisSize("i"); });
+  Throws([&] { AxisSize("i"); });
   EXPECT_THAT(last_what_, HasSubstr("is unknown"));
 }
 

@@ -183,7 +183,7 @@ TEST_F(ControlRows, ReadingAndWritingInABodyIsRefused) {
   EXPECT_EQ(KindOf(read), ErrorKind::kArgument);
   EXPECT_THAT(last_what_, HasSubstr("while the function of scan"));
   EXPECT_THAT(last_what_, HasSubstr("control_rows_test.cc"));
-  Thrown([&] {
+  Throws([&] {
     Scan(
         [&](const Tensor& c, const Tensor& x) {
           outside += x;
@@ -282,7 +282,7 @@ TEST_F(ControlRows, CondRunsOneOfTwo) {
   EXPECT_THAT(choose(1), ElementsAre(4, 9));
   EXPECT_THAT(choose(9), ElementsAre(0, 0));
   EXPECT_THAT(choose(-5), ElementsAre(3, 4));
-  Thrown([&] {
+  Throws([&] {
     Cond(
         FromValues<bool>({true}, Dims{}, device()), [](const Tensor& v) { return v; },
         [](const Tensor& v) { return Sum(v); }, x);

@@ -111,18 +111,18 @@ TEST_F(CustomRules, AJvpServesBothModes) {
 
 TEST_F(CustomRules, WrongUseIsNamed) {
   const Tensor x = OnDevice({1, 2}, {2});
-  Thrown([&] { Jvp([](const Tensor& x) { return Tenfold()(x); }, std::tuple(x), std::tuple(x)); });
+  Throws([&] { Jvp([](const Tensor& x) { return Tenfold()(x); }, std::tuple(x), std::tuple(x)); });
   EXPECT_THAT(last_what_, HasSubstr("CustomVjp(), of custom_vjp (custom_rule_test.cc:"));
   const auto wrong =
       CustomVjp([](const Tensor& x) { return Sin(x); }, [](const Tensor& x) { return Pair(Sin(x), x); },
                 [](const Tensor&, const Tensor& ct) { return std::tuple(Sum(ct)); });
-  Thrown([&] { wrong(x); });
+  Throws([&] { wrong(x); });
   EXPECT_THAT(last_what_, HasSubstr("cotangent.0 of the rule is f32[], argument.0 is f32[2]"));
   const auto squared = CustomJvp([](const Tensor& x) { return x; },
                                  [](const std::tuple<Tensor>& x, const std::tuple<Tensor>& t) {
                                    return Pair(std::get<0>(x), std::get<0>(t) * std::get<0>(t));
                                  });
-  Thrown([&] { Grad([&](const Tensor& x) { return Sum(squared(x)); })(x); });
+  Throws([&] { Grad([&](const Tensor& x) { return Sum(squared(x)); })(x); });
   EXPECT_THAT(last_what_, HasSubstr("not linear in the tangents"));
 }
 

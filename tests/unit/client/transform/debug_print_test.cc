@@ -158,13 +158,13 @@ TEST_F(DebugPrints, AreRefusedWhereNothingCanBeReturned) {
     DebugPrint("{}", x);
     return x * 2;
   };
-  Thrown([&] { While([](const Tensor& x) { return Sum(x) < 5; }, body, x); });
+  Throws([&] { While([](const Tensor& x) { return Sum(x) < 5; }, body, x); });
   EXPECT_THAT(last_what_, HasSubstr("the function prints (DebugPrint)"));
-  Thrown([&] { Checkpoint(body)(x); });
+  Throws([&] { Checkpoint(body)(x); });
   EXPECT_THAT(last_what_, HasSubstr("the function prints (DebugPrint)"));
-  Thrown([&] { DebugPrint("{} {}", x); });
+  Throws([&] { DebugPrint("{} {}", x); });
   EXPECT_THAT(last_what_, HasSubstr("has 2 {} for 1 value"));
-  Thrown([&] { DebugPrint("{", x); });
+  Throws([&] { DebugPrint("{", x); });
   EXPECT_THAT(last_what_, HasSubstr("has a single brace at 0"));
   EXPECT_THAT(Lines(), ElementsAre());
 }

@@ -65,13 +65,13 @@ TEST_F(DynamicSlices, GradientsAndBatchesGoThrough) {
 }
 
 TEST_F(DynamicSlices, WrongArgumentsAreNamed) {
-  Thrown([&] { DynamicSlice(x(), {0}, {2, 2}); });
+  Throws([&] { DynamicSlice(x(), {0}, {2, 2}); });
   EXPECT_THAT(last_what_, HasSubstr("there are 1 starts for a tensor of 2 dimensions"));
-  Thrown([&] { DynamicSlice(x(), {0, 0}, {2, 5}); });
+  Throws([&] { DynamicSlice(x(), {0, 0}, {2, 5}); });
   EXPECT_THAT(last_what_, HasSubstr("a slice of sizes [2, 5] is not inside [3, 4]"));
-  Thrown([&] { DynamicSlice(x(), {0, 0.5}, {2, 2}); });
+  Throws([&] { DynamicSlice(x(), {0, 0.5}, {2, 2}); });
   EXPECT_THAT(last_what_, HasSubstr("a start must be an integer"));
-  Thrown([&] { DynamicUpdateSlice(x(), OnDevice({1}, {1}), {0, 0}); });
+  Throws([&] { DynamicUpdateSlice(x(), OnDevice({1}, {1}), {0, 0}); });
   EXPECT_THAT(last_what_, HasSubstr("a slice of sizes [1] is not inside [3, 4]"));
 }
 

@@ -118,9 +118,9 @@ TEST_F(Functions, ReadingInsideNamesTheLine) {
   EXPECT_THAT(last_what_, HasSubstr("a value is read while the function of jit"));
   EXPECT_THAT(last_what_, HasSubstr("function_test.cc:"));
   const auto g = Jit([&](const Tensor& x) { return x * w.Item<float>(); });
-  Thrown([&] { Jit([&](const Tensor& x) { return x * w.Slice(0, 0, 1).Item<float>(); })(w); });
+  Throws([&] { Jit([&](const Tensor& x) { return x * w.Slice(0, 0, 1).Item<float>(); })(w); });
   EXPECT_THAT(last_what_, HasSubstr("a value is read"));
-  Thrown([&] {
+  Throws([&] {
     Jit([&](const Tensor& x) {
       Sync();
       return x;
@@ -132,14 +132,14 @@ TEST_F(Functions, ReadingInsideNamesTheLine) {
 
 TEST_F(Functions, ChangingAnArgumentOrACapturedTensorIsRefused) {
   Tensor w = OnDevice({1, 2}, {2});
-  Thrown([&] {
+  Throws([&] {
     Jit([&](const Tensor& x) {
       w.Add_(x);
       return x;
     })(w);
   });
   EXPECT_THAT(last_what_, HasSubstr("changes a tensor of its surroundings f32[2]"));
-  Thrown([&] {
+  Throws([&] {
     Jit([&](Tensor x) {
       x.Select(0, 0).Add_(1);
       return x;
@@ -162,7 +162,7 @@ TEST_F(Functions, TensorsDoNotLeaveTheBody) {
     leaked = x + 1;
     return x;
   })(x);
-  Thrown([&] { static_cast<void>((leaked + 1).ToVector<float>()); });
+  Throws([&] { static_cast<void>((leaked + 1).ToVector<float>()); });
   EXPECT_THAT(last_what_, HasSubstr("was made while the function of jit"));
 }
 

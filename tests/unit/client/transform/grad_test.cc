@@ -133,11 +133,11 @@ TEST_F(Grads, OfComplexNumbersFollowTheirConventions) {
 
 TEST_F(Grads, WrongUseIsNamed) {
   const Tensor x = OnDevice({1, 2}, {2});
-  Thrown([&] { Grad([](const Tensor& x) { return x; })(x); });
+  Throws([&] { Grad([](const Tensor& x) { return x; })(x); });
   EXPECT_THAT(last_what_, HasSubstr("a floating tensor of one element; it is f32[2]"));
   EXPECT_THAT(last_what_, HasSubstr("grad_test.cc:"));
   const std::pair<Tensor, Tensor> mixed = {x, FromValues<int64_t>({1, 2}, Dims{2}, device())};
-  Thrown([&] { Grad([](const std::pair<Tensor, Tensor>& p) { return Sum(p.first); })(mixed); });
+  Throws([&] { Grad([](const std::pair<Tensor, Tensor>& p) { return Sum(p.first); })(mixed); });
   EXPECT_THAT(last_what_, HasSubstr("argument.1 is s64[2]"));
 }
 

@@ -100,7 +100,7 @@ TEST_F(JaxRows, RandomNumbersGoOnAndStateDoesNotLeak) {
   EXPECT_NE(draw(x, w).Item<float>(), draw(x, w).Item<float>());
   EXPECT_EQ(draw.traces(), 1);
   // A call that fails leaves no state behind.
-  Thrown([&] { Grad([&](const Tensor& x) { return loaded({x, w})[1]; })(x); });
+  Throws([&] { Grad([&](const Tensor& x) { return loaded({x, w})[1]; })(x); });
   EXPECT_FLOAT_EQ(loaded({x, w})[0].Item<float>(), 3 * std::sin(1.0f));
 }
 
@@ -225,7 +225,7 @@ TEST_F(JaxRows, CallsWithOtherWeights) {
                   weights, x)
                   .ToVector<float>(),
               ElementsAre(2, 4));
-  Thrown([&] { nn::FunctionalCall(model, {{"frist.weight", x}}, x); });
+  Throws([&] { nn::FunctionalCall(model, {{"frist.weight", x}}, x); });
   EXPECT_THAT(last_what_, HasSubstr("first.weight"));
   EXPECT_NE(dynamic_cast<const nn::Module*>(&model), nullptr);
 }
@@ -235,7 +235,7 @@ TEST_F(JaxRows, TheFirstDimensionThatFitsIsCut) {
   const nn::SingleAxisSharder four(4);
   EXPECT_EQ(four({8, 12}), "{devices=[4,1]<=[4]}");
   EXPECT_EQ(four({6, 12}), "{devices=[1,4]<=[4]}");
-  Thrown([&] { four({6, 3}); });
+  Throws([&] { four({6, 3}); });
   EXPECT_THAT(last_what_,
               HasSubstr("Unable to find a dim to shard because None of the dims (6, 3) in shape is "
                         "multiple of 4"));

@@ -21,7 +21,7 @@ class NativeKernels : public TensorTest {
     return CustomCall("tests.scale", {x}, Shape::Array(kF32, x.dims()), {.payload = factor});
   }
   static std::string WhyNot(const Tensor& x) {
-    Thrown([&] { x.ToHost(); });
+    Throws([&] { x.ToHost(); });
     return last_what_;
   }
 };

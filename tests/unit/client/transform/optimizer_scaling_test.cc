@@ -163,7 +163,7 @@ TEST_F(OptimizerScaling, GradientsThatAreNotFiniteAreIgnoredForAWhile) {
   EXPECT_FALSE(state.parts[0][1].Item<bool>());
   EXPECT_EQ(state.parts[0][2].Item<int64_t>(), 4);
   EXPECT_THAT(update(broken), ElementsAre(::testing::IsNan(), ::testing::_));
-  Thrown([&] { optim::ApplyIfFinite(optim::Sgd(1), -1); });
+  Throws([&] { optim::ApplyIfFinite(optim::Sgd(1), -1); });
   EXPECT_THAT(last_what_, HasSubstr("max_consecutive_errors (-1) is negative"));
 }
 
@@ -263,15 +263,15 @@ TEST_F(OptimizerScaling, TreesHaveANormAndASlowCopy) {
 }
 
 TEST_F(OptimizerScaling, OptionsAreChecked) {
-  Thrown([] { optim::ApplyEvery(0); });
+  Throws([] { optim::ApplyEvery(0); });
   EXPECT_THAT(last_what_, HasSubstr("k (0) of apply_every is not positive"));
-  Thrown([] { optim::LinearOnecycleSchedule(0, 1); });
+  Throws([] { optim::LinearOnecycleSchedule(0, 1); });
   EXPECT_THAT(last_what_, HasSubstr("transition_steps (0) is not positive"));
-  Thrown([] { optim::PiecewiseInterpolateSchedule(optim::Interpolation::kLinear, 1, {{3, -1}}); });
+  Throws([] { optim::PiecewiseInterpolateSchedule(optim::Interpolation::kLinear, 1, {{3, -1}}); });
   EXPECT_THAT(last_what_, HasSubstr("the scale (-1) at 3 is negative"));
-  Thrown([] { optim::IncrementalUpdate(std::vector<Tensor>{Ones({2})}, std::vector<Tensor>{}, 0.1); });
+  Throws([] { optim::IncrementalUpdate(std::vector<Tensor>{Ones({2})}, std::vector<Tensor>{}, 0.1); });
   EXPECT_THAT(last_what_, HasSubstr("the new tree has 1 tensors, and the old one 0"));
-  Thrown([] { optim::SgdrSchedule({}); });
+  Throws([] { optim::SgdrSchedule({}); });
   EXPECT_THAT(last_what_, HasSubstr("there is no cycle"));
 }
 

@@ -57,7 +57,7 @@ TEST_F(Refusal, ArgumentsOfTwoConnectionsAreNamedWithTheirs) {
   const Client other = daemon_->Connect().value();
   const Tensor x = OnDevice({1}, {1}), y = FromValues<float>({1}, Dims{1}, other.device(0));
   const auto sum = Jit([](const Tensor& x, const Tensor& y) { return x + y; });
-  Thrown([&] { sum(x, y); });
+  Throws([&] { sum(x, y); });
   EXPECT_THAT(last_what_, HasSubstr("(session " + std::to_string(client_->session_id()) + ")"));
   EXPECT_THAT(last_what_, HasSubstr("(session " + std::to_string(other.session_id()) + ")"));
   Environment(other).End();

@@ -332,12 +332,12 @@ TEST_F(ScanRows, ALoopOfUnknownLengthHasNoGradientAndSaysWhere) {
   // The numbers are squared three times: their sums are 5, 13, 97, 6817.
   EXPECT_EQ(value.Item<float>(), 256 + 6561);
   EXPECT_EQ(tangent.Item<float>(), 8 * 128);   // 8 x^7 at 2.
-  Thrown([&] { Grad(f)(x); });
+  Throws([&] { Grad(f)(x); });
   EXPECT_THAT(last_what_, HasSubstr("while_loop (scan_rows_test.cc:"));
   EXPECT_THAT(last_what_, HasSubstr("not known before it runs"));
   Tensor leaf = OnDevice({2, 3}, {2}).RequiresGrad_();
   const Tensor loss = f(leaf);
-  Thrown([&] { loss.Backward(); });
+  Throws([&] { loss.Backward(); });
   EXPECT_THAT(last_what_, HasSubstr("not known before it runs"));
   EXPECT_EQ(loss.Detach().Item<float>(), 256 + 6561);  // The program continues after the error.
 }

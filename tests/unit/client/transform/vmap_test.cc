@@ -166,18 +166,18 @@ TEST_F(Batches, GradientsOfGroupedConvolutionsByTheirKernels) {
 
 TEST_F(Batches, SizesMustAgree) {
   const auto f = Vmap([](const Tensor& x, const Tensor& y) { return x + y; });
-  Thrown([&] { f(OnDevice({1, 2}, {2}), OnDevice({1, 2, 3}, {3})); });
+  Throws([&] { f(OnDevice({1, 2}, {2}), OnDevice({1, 2, 3}, {3})); });
   EXPECT_THAT(last_what_, HasSubstr("argument.1 has 3 examples, argument.0 has 2"));
-  Thrown([&] { Vmap([](const Tensor& x) { return x; }, {.in = {1}})(OnDevice({1, 2}, {2})); });
+  Throws([&] { Vmap([](const Tensor& x) { return x; }, {.in = {1}})(OnDevice({1, 2}, {2})); });
   EXPECT_THAT(last_what_, HasSubstr("argument.0 is f32[2] and has no dimension 1"));
-  Thrown([&] { f(OnDevice({}, {0}), OnDevice({}, {0})); });
+  Throws([&] { f(OnDevice({}, {0}), OnDevice({}, {0})); });
   EXPECT_THAT(last_what_, HasSubstr("argument.0 is f32[0] and has no examples"));
 }
 
 TEST_F(Batches, RandomNumbersAreTheSameOrDifferent) {
   const Tensor x = Zeros({4, 8}, {.device = device()});
   const auto f = [&](const Tensor& x) { return x + Rand({8}, {.device = device()}); };
-  Thrown([&] { Vmap(f)(x); });
+  Throws([&] { Vmap(f)(x); });
   EXPECT_THAT(last_what_, HasSubstr("same or different"));
   const Tensor same = Vmap(f, {.randomness = Randomness::kSame})(x);
   EXPECT_EQ(same.Select(0, 0).ToVector<float>(), same.Select(0, 3).ToVector<float>());

@@ -38,7 +38,7 @@ TEST_F(NnComposed, TargetsThatDoNotFitAreRefused) {
   Root root;
   const nn::AdaptiveLogSoftmaxWithLoss adaptive(root, "adaptive", 8, 12, {3, 7}, 2);
   const auto refused = [&](const Tensor& x, const std::vector<int64_t>& target, const Dims& dims) {
-    Thrown([&] { adaptive(x, FromValues<int64_t>(target, dims)); });
+    Throws([&] { adaptive(x, FromValues<int64_t>(target, dims)); });
     return last_what_;
   };
   EXPECT_THAT(refused(Zeros({2, 8}), {0, 12}, {2}),
@@ -48,19 +48,19 @@ TEST_F(NnComposed, TargetsThatDoNotFitAreRefused) {
   EXPECT_THAT(refused(Zeros({2, 8}), {1}, {1}), HasSubstr("the target's shape [1] is not [2]"));
   EXPECT_THAT(refused(Zeros({2, 2, 8}), {1, 2}, {2}),
               HasSubstr("the input of shape [2, 2, 8] is neither rows"));
-  Thrown([&] { adaptive(Zeros({2, 8}), Zeros({2})); });
+  Throws([&] { adaptive(Zeros({2, 8}), Zeros({2})); });
   EXPECT_THAT(last_what_, HasSubstr("the target is f32, not classes of an integer type"));
 }
 
 TEST_F(NnComposed, WrongSizesAreRefused) {
   Root root;
-  Thrown([&] { nn::AdaptiveLogSoftmaxWithLoss(root, "a", 8, 12, {7, 3}); });
+  Throws([&] { nn::AdaptiveLogSoftmaxWithLoss(root, "a", 8, 12, {7, 3}); });
   EXPECT_THAT(last_what_, HasSubstr("the cutoffs [7, 3] are not one or more numbers that ascend"));
-  Thrown([&] { nn::AdaptiveLogSoftmaxWithLoss(root, "c", 8, 12, {3}, 0); });
+  Throws([&] { nn::AdaptiveLogSoftmaxWithLoss(root, "c", 8, 12, {3}, 0); });
   EXPECT_THAT(last_what_, HasSubstr("div_value (0) is not positive"));
-  Thrown([&] { nn::AdaptiveLogSoftmaxWithLoss(root, "b", 3, 12, {3}); });
+  Throws([&] { nn::AdaptiveLogSoftmaxWithLoss(root, "b", 3, 12, {3}); });
   EXPECT_THAT(last_what_, HasSubstr("tail 0 would have no width"));
-  Thrown([&] { ChannelShuffle(Zeros({2, 5, 2}), 3); });
+  Throws([&] { ChannelShuffle(Zeros({2, 5, 2}), 3); });
   EXPECT_THAT(last_what_, HasSubstr("the channels of shape [2, 5, 2] do not divide into 3 groups"));
 }
 

@@ -157,14 +157,14 @@ struct Inner : nn::Module {
 };
 
 TEST_F(NnArguments, AMemberNamesItsOwnLineAndPath) {
-  Thrown([] { Inner model; });
+  Throws([] { Inner model; });
   EXPECT_THAT(last_what_, HasSubstr("arguments_test.cc:"));
   EXPECT_THAT(last_what_, HasSubstr("dropout"));
   // A dictionary's part is made at the line that adds it.
   nn::Module model;
   nn::ModuleDict<nn::Dropout> parts(model, "parts");
   const int line = __LINE__ + 1;
-  Thrown([&] { parts.Add("first", 2); });
+  Throws([&] { parts.Add("first", 2); });
   EXPECT_THAT(last_what_, HasSubstr("arguments_test.cc:" + std::to_string(line)));
   EXPECT_THAT(last_what_, HasSubstr("parts.first"));
 }

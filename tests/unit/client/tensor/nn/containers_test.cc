@@ -75,17 +75,17 @@ TEST_F(NnContainers, PartsAreFoundAndRemoved) {
   EXPECT_THAT(model.heads.Keys(), ElementsAre("policy", "table"));
   EXPECT_EQ(KindOf(Thrown([&] { model.layers[2]; })), ErrorKind::kArgument);
   EXPECT_THAT(last_what_, HasSubstr("in layers: place 2 is not one of 2"));
-  (void)Thrown([&] { model.heads.Get("value"); });
+  Throws([&] { model.heads.Get("value"); });
   EXPECT_THAT(last_what_, HasSubstr("in heads: there is no part named value"));
-  (void)Thrown([&] { model.heads.Get<nn::Linear>("table"); });
+  Throws([&] { model.heads.Get<nn::Linear>("table"); });
   EXPECT_THAT(last_what_, HasSubstr("part table is of another type"));
-  (void)Thrown([&] { model.heads.Add<nn::Linear>("table", 1, 1); });
+  Throws([&] { model.heads.Add<nn::Linear>("table", 1, 1); });
   EXPECT_THAT(last_what_, HasSubstr("is taken"));
   EXPECT_THAT(last_what_, HasSubstr("containers_test.cc"));
-  (void)Thrown([&] { model.heads.Add<nn::Linear>("other", -1, 1); });
+  Throws([&] { model.heads.Add<nn::Linear>("other", -1, 1); });
   EXPECT_THAT(last_what_, HasSubstr("containers_test.cc"));
   // Append() has the arguments of any part, and no place for a line: it names none rather than its own.
-  (void)Thrown([&] { model.layers.Append(-1); });
+  Throws([&] { model.layers.Append(-1); });
   EXPECT_THAT(last_what_, ::testing::Not(HasSubstr("unique_ptr")));
   model.layers.Pop();
   model.heads.Pop("policy");
@@ -138,7 +138,7 @@ TEST_F(NnContainers, AHookMayRemoveItselfAndOutliveItsModule) {
     EXPECT_EQ(calls, 1);
     handle =
         model.layers[0].up.RegisterForwardPreHook([](const nn::Module&, auto& inputs) { inputs.clear(); });
-    (void)Thrown([&] { model.layers[0](Ones({2})); });
+    Throws([&] { model.layers[0](Ones({2})); });
     EXPECT_THAT(last_what_, HasSubstr("in layers.0.up: a hook left 0 inputs of 1"));
   }
   handle.Remove();
@@ -158,20 +158,20 @@ TEST_F(NnContainers, ARecurrentLayersHookSeesItsStates) {
 
 TEST_F(NnContainers, ErrorsNameTheLayerBesideTheLine) {
   Model model;
-  (void)Thrown([&] { model.layers[1](Ones({3})); });
+  Throws([&] { model.layers[1](Ones({3})); });
   EXPECT_THAT(last_what_, HasSubstr("containers_test.cc:"));
   EXPECT_THAT(last_what_, HasSubstr("), in layers.1.up: "));
-  (void)Thrown([] { Ones({3}) + Ones({2}); });
+  Throws([] { Ones({3}) + Ones({2}); });
   EXPECT_THAT(last_what_, ::testing::Not(HasSubstr("), in "))) << "outside of layers";
   struct Root : nn::Module {
   } root;
   nn::TransformerEncoder encoder(root, "encoder", 1, 4, 2);
-  (void)Thrown([&] { encoder(Ones({1, 2, 3})); });
+  Throws([&] { encoder(Ones({1, 2, 3})); });
   EXPECT_THAT(last_what_, HasSubstr("in encoder.layers.0.self_attn: "));
-  (void)Thrown([&] { nn::MultiheadAttention(encoder.layers[0], "more", 5, 2); });
+  Throws([&] { nn::MultiheadAttention(encoder.layers[0], "more", 5, 2); });
   EXPECT_THAT(last_what_,
               HasSubstr("in encoder.layers.0.more: the size (5) is not a multiple of the 2 heads"));
-  (void)Thrown([&] { nn::Conv(encoder.layers[0], "conv", 3, 4, {2}, {.groups = 2}); });
+  Throws([&] { nn::Conv(encoder.layers[0], "conv", 3, 4, {2}, {.groups = 2}); });
   EXPECT_THAT(last_what_, HasSubstr("in encoder.layers.0.conv: groups (2) must divide"));
 }
 

@@ -130,7 +130,7 @@ TEST_F(NnModule, SafetensorsRoundTripBitForBit) {
 }
 
 TEST_F(NnModule, BadFilesAreNamed) {
-  Thrown([] { (void)nn::LoadSafetensors("/nonexistent/weights.safetensors"); });
+  Throws([] { (void)nn::LoadSafetensors("/nonexistent/weights.safetensors"); });
   EXPECT_THAT(last_what_, HasSubstr("/nonexistent/weights.safetensors: No such file or directory"));
   const std::string path = ::testing::TempDir() + "/bad.safetensors";
   const auto write = [&](const std::string& header, const std::string& data) {

@@ -111,7 +111,7 @@ assert len(a.files) == 8, a.files
 }
 
 TEST_F(Npz, BadFilesAreNamed) {
-  Thrown([] { nn::LoadNpz("/nonexistent/weights.npz"); });
+  Throws([] { nn::LoadNpz("/nonexistent/weights.npz"); });
   EXPECT_THAT(last_what_, HasSubstr("/nonexistent/weights.npz: No such file or directory"));
   const auto refused = [&](const std::string& bytes, const char* why) {
     ASSERT_TRUE(WriteFile(path_, bytes).ok());
@@ -127,7 +127,7 @@ TEST_F(Npz, BadFilesAreNamed) {
             })),
             ErrorKind::kArgument);
   EXPECT_THAT(last_what_, HasSubstr("w: the format has no name for f8e5m2"));
-  Thrown([&] { nn::SaveNpz("/nonexistent/w.npz", {{"w", Zeros({2})}}); });
+  Throws([&] { nn::SaveNpz("/nonexistent/w.npz", {{"w", Zeros({2})}}); });
   EXPECT_THAT(last_what_, HasSubstr("/nonexistent/w.npz: No such file or directory"));
 }
 

@@ -109,7 +109,7 @@ TEST_F(NnUtils, ParametersAreOneVector) {
   EXPECT_THAT(linear.weight.ToVector<float>(), ElementsAre(1, 2));
   EXPECT_THAT(linear.bias.ToVector<float>(), ElementsAre(3));
   EXPECT_THAT(utils::ParametersToVector(linear.Parameters()).ToVector<float>(), ElementsAre(1, 2, 3));
-  (void)Thrown([&] { utils::VectorToParameters(Ones({4}), linear.Parameters()); });
+  Throws([&] { utils::VectorToParameters(Ones({4}), linear.Parameters()); });
   EXPECT_THAT(last_what_, HasSubstr("3 elements, and the vector is f32[4]"));
 }
 

@@ -96,17 +96,17 @@ TEST_F(ForeignRows, CallsAreFoundByContent) {
 TEST_F(ForeignRows, WhatDoesNotFitAModuleIsNamed) {
   const LoadedFunction scaled = LoadFunctionFromBytes(Text());
   const Tensor x = OnDevice({1, 2}, {2});
-  Thrown([&] { scaled({x}); });
+  Throws([&] { scaled({x}); });
   EXPECT_THAT(last_what_, HasSubstr("scaled takes 3 arguments; 1 are given"));
-  Thrown([&] { scaled({x, x, x}); });
+  Throws([&] { scaled({x, x, x}); });
   EXPECT_THAT(last_what_, HasSubstr("argument 1 of scaled is f32[2]; the module takes f32[]"));
-  Thrown([&] { LoadFunctionFromBytes("HloModule broken\nENTRY e { ROOT x = f32[2] nonsense() }"); });
+  Throws([&] { LoadFunctionFromBytes("HloModule broken\nENTRY e { ROOT x = f32[2] nonsense() }"); });
   EXPECT_THAT(last_what_, HasSubstr("nonsense"));
 }
 
 // Acceptance row JX11.
 TEST_F(ForeignRows, AMissingPathIsNamed) {
-  Thrown([&] { LoadFunction("/nowhere/at/all.hlo"); });
+  Throws([&] { LoadFunction("/nowhere/at/all.hlo"); });
   EXPECT_THAT(last_what_, HasSubstr("No such file or directory: /nowhere/at/all.hlo"));
 }
 
@@ -151,7 +151,7 @@ TEST_F(ForeignRows, PayloadAndVersionArePartOfTheKey) {
 TEST_F(ForeignRows, AnUnknownTargetIsNamed) {
   const Tensor x = OnDevice({1, 2}, {2});
   const Tensor y = CustomCall("my_kernel", {x}, Shape::Array(kF32, {2}));
-  Thrown([&] { y.ToHost(); });
+  Throws([&] { y.ToHost(); });
   EXPECT_THAT(last_what_, HasSubstr("my_kernel"));
   EXPECT_THAT((x + 1).ToVector<float>(), ElementsAre(2, 3));
 }

@@ -74,10 +74,10 @@ TEST_F(ChainedRates, ARateThatIsSetIsMultipliedOn) {
 
 TEST_F(ChainedRates, SchedulersOfTwoOptimizersAreRefused) {
   Sgd a = Make(1), b = Make(1);
-  Thrown([&] { ChainedScheduler({StepLr(a, 1), StepLr(b, 1)}); });
+  Throws([&] { ChainedScheduler({StepLr(a, 1), StepLr(b, 1)}); });
   EXPECT_THAT(last_what_, HasSubstr("schedulers 0 and 1 of a chain are of different optimizers"));
   EXPECT_THAT(last_what_, HasSubstr("chained_rates_test.cc"));
-  Thrown([&] { ChainedScheduler(std::vector<LrScheduler>()); });
+  Throws([&] { ChainedScheduler(std::vector<LrScheduler>()); });
   EXPECT_THAT(last_what_, HasSubstr("there are no schedulers"));
 }
 

@@ -103,7 +103,7 @@ TEST_F(GradScalers, TheScaleGoesOnFromAState) {
   EXPECT_EQ(second.GetScale(), 5);
   auto less = first.StateDict();
   less.erase("scale");
-  Thrown([&] { second.LoadStateDict(less); });
+  Throws([&] { second.LoadStateDict(less); });
   EXPECT_THAT(last_what_, HasSubstr("the state has no scale"));
 }
 

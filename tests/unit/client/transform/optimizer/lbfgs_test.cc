@@ -135,7 +135,7 @@ TEST_F(LbfgsSteps, GoOnFromAState) {
   }
   auto less = before.StateDict();
   less.erase("state.H_diag");
-  Thrown([&] { after.LoadStateDict(less); });
+  Throws([&] { after.LoadStateDict(less); });
   EXPECT_THAT(last_what_, HasSubstr("missing state.H_diag"));
 }
 

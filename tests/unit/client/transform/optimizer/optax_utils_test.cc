@@ -72,10 +72,10 @@ TEST_F(OptaxUtils, SlowParametersFollowTheFastOnes) {
 }
 
 TEST_F(OptaxUtils, LookaheadRefusesAnOddNumberOfLeavesAndAPeriodOfZero) {
-  Thrown([&] { optim::Lookahead(optim::Sgd(1), 3, .5).Init(OnDevice({1}, {1})); });
+  Throws([&] { optim::Lookahead(optim::Sgd(1), 3, .5).Init(OnDevice({1}, {1})); });
   EXPECT_THAT(last_what_, HasSubstr("the parameters have 1 leaves, and are not LookaheadParams"));
   EXPECT_THAT(last_what_, HasSubstr("optax_utils_test.cc"));
-  Thrown([&] { optim::Lookahead(optim::Sgd(1), 0, .5); });
+  Throws([&] { optim::Lookahead(optim::Sgd(1), 0, .5); });
   EXPECT_THAT(last_what_, HasSubstr("sync_period is 0, and must be positive"));
 }
 
@@ -100,7 +100,7 @@ TEST_F(OptaxUtils, PolyaksStepsDependOnTheLoss) {
   }
   const Tensor w = OnDevice({1}, {1});
   const optim::Optimizer optimizer = optim::PolyakSgd();
-  Thrown([&] { optimizer.Update(w, optimizer.Init(w), w); });
+  Throws([&] { optimizer.Update(w, optimizer.Init(w), w); });
   EXPECT_THAT(last_what_, HasSubstr("give Update() a scalar, as in {.value = loss}"));
   EXPECT_THAT(last_what_, HasSubstr("optax_utils_test.cc"));
 }
@@ -122,7 +122,7 @@ TEST_F(OptaxUtils, MeasurementsAreReadFromTheState) {
           << name << " " << i;
     }
   }
-  Thrown([&] { optim::Measurement(optimizer, state, "rate"); });
+  Throws([&] { optim::Measurement(optimizer, state, "rate"); });
   EXPECT_THAT(last_what_, HasSubstr("there is no measurement \"rate\"; there are: large, norm, plain"));
 }
 
@@ -176,7 +176,7 @@ TEST_F(OptaxUtils, CtcHasOptaxsForwardProbabilities) {
     const auto total = [&](const Tensor& x) { return Sum(loss(x).loss.Narrow(0, 0, 3)); };
     ExpectNear(Grad(total)(logits), wanted["gradient"], "gradient");
   }
-  Thrown([&] { optim::CtcLossWithForwardProbs(logits, paddings, labels, paddings); });
+  Throws([&] { optim::CtcLossWithForwardProbs(logits, paddings, labels, paddings); });
   EXPECT_THAT(last_what_, HasSubstr("the labels s32[4,4] with paddings f32[4,6]"));
 }
 

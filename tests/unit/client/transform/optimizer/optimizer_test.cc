@@ -301,12 +301,12 @@ TEST_F(Optimizer, AMaskMayBeAListByThePathsOfLeaves) {
     state = std::move(next);
   }
   EXPECT_NEAR(params.at("b").ToVector<float>()[0], Optax()["after"]["masked"]["b"][0].get<double>(), 2e-6);
-  Thrown([&] { optimizer.Init(std::vector<Tensor>{params.at("b")}); });
+  Throws([&] { optimizer.Init(std::vector<Tensor>{params.at("b")}); });
   EXPECT_THAT(last_what_, HasSubstr("has 3 values for 1 leaf"));
   EXPECT_THAT(last_what_, HasSubstr("optimizer_test.cc"));
   const optim::Optimizer labelled = optim::MultiTransform({{"a", optim::Sgd(.1)}, {"b", optim::Sgd(.1)}},
                                                           [](const Tensor&) { return std::string("c"); });
-  Thrown([&] { labelled.Init(params); });
+  Throws([&] { labelled.Init(params); });
   EXPECT_THAT(last_what_, HasSubstr("leaf 0 is labelled \"c\", and there are optimizers for a, b"));
   EXPECT_THAT(last_what_, HasSubstr("optimizer_test.cc"));
 }
@@ -318,7 +318,7 @@ TEST_F(Optimizer, AnInjectedNumberStaysAScalar) {
   const std::vector<Tensor> params = {OnDevice({4}, {1})};
   optim::State state = optimizer.Init(params);
   optim::Hyperparam(optimizer, state, "learning_rate") = OnDevice({0.25}, {1});
-  Thrown([&] { optimizer.Update(params, state, params); });
+  Throws([&] { optimizer.Update(params, state, params); });
   EXPECT_THAT(last_what_,
               AllOf(HasSubstr("the hyperparameter \"learning_rate\" is f32[1], and must be a scalar"),
                     HasSubstr("optimizer_test.cc")));
@@ -326,15 +326,15 @@ TEST_F(Optimizer, AnInjectedNumberStaysAScalar) {
 
 // A setting that is a plain number in C++ would become 0.
 TEST_F(Optimizer, AnInjectedNumberHasNoValueWhenTheChainIsMade) {
-  Thrown([] {
+  Throws([] {
     optim::InjectHyperparams([](const auto& h) { return optim::AdaptiveGradClip(h.at("clipping").value()); },
                              {{"clipping", 0.1}});
   });
   EXPECT_THAT(last_what_, AllOf(HasSubstr("it can stand only where a Number or a Rate is taken"),
                                 HasSubstr("optimizer_test.cc")));
-  Thrown([] { optim::Number(Ones({})).value(); });
+  Throws([] { optim::Number(Ones({})).value(); });
   EXPECT_THAT(last_what_, HasSubstr("it can stand only where a Number or a Rate is taken"));
-  Thrown([] { optim::Rate(optim::ConstantSchedule(1)).value(); });
+  Throws([] { optim::Rate(optim::ConstantSchedule(1)).value(); });
   EXPECT_THAT(last_what_, HasSubstr("a schedule has a value per step, not one value"));
   EXPECT_EQ(optim::Rate(optim::Number(0.25)).value(), 0.25);
 }
@@ -359,7 +359,7 @@ TEST_F(Optimizer, AnInjectedNumberIsReadAndChangedInTheState) {
   EXPECT_EQ(GetTraceStats().compiles, compiles);
   EXPECT_THAT(params[0].ToVector<float>(), ElementsAre(2.125));
   EXPECT_EQ(optim::Hyperparam(optimizer, state, "learning_rate").Item<float>(), 1);
-  Thrown([&] { optim::Hyperparam(optimizer, state, "momentum"); });
+  Throws([&] { optim::Hyperparam(optimizer, state, "momentum"); });
   EXPECT_THAT(last_what_, HasSubstr("there is no hyperparameter \"momentum\"; there are: learning_rate"));
 }
 
@@ -385,7 +385,7 @@ TEST_F(Optimizer, GradientsThatAreNotFiniteArePassedOver) {
   }
   const optim::Optimizer wrong = optim::MultiSteps(
       optim::Sgd(1), 2, true, [](const auto&, const Tensor& step, const auto&) { return std::vector{step}; });
-  Thrown([&] { wrong.Init(params); });
+  Throws([&] { wrong.Init(params); });
   EXPECT_THAT(last_what_, HasSubstr("should_skip returns s32[] first, which is to be a scalar of pred"));
   EXPECT_THAT(last_what_, HasSubstr("optimizer_test.cc"));
 }
@@ -417,7 +417,7 @@ TEST_F(Optimizer, InjectedSettingsKeepTypesAndPrograms) {
 
 TEST_F(Optimizer, WrappersRefuseWhatTheyCannotDo) {
   const std::vector<Tensor> vector = {OnDevice({1, 2}, {2})};
-  Thrown([&] { optim::ScaleByMuon().Init(vector); });
+  Throws([&] { optim::ScaleByMuon().Init(vector); });
   EXPECT_THAT(last_what_, HasSubstr("a parameter of rank 1 is not a matrix"));
   const auto refused = [](const std::function<void()>& body) {
     EXPECT_EQ(KindOf(Thrown(body)), ErrorKind::kArgument);
