@@ -142,6 +142,7 @@ class SessionDevice : public std::enable_shared_from_this<SessionDevice> {
   };
   using WaitingCompiles = absl::flat_hash_map<uint64_t, WaitingCompile>;  // By command.
   bool CloseCommands(WaitingCompiles& compiles);
+  void LeaveGroup();
   absl::StatusOr<std::shared_ptr<SessionExecutable>> DefineExecutable(const CompileRequest& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_.mu);
   void SettleExecutable(const std::shared_ptr<SessionExecutable>& executable, std::string_view what,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 
 #include "absl/status/statusor.h"
@@ -53,7 +54,12 @@ struct SessionState {
   bool closed ABSL_GUARDED_BY(mu) = false;
   BufferTable table ABSL_GUARDED_BY(mu);
   SessionErrors errors ABSL_GUARDED_BY(mu);
-  uint64_t last_launch ABSL_GUARDED_BY(mu) = 0;  // The number of the last launch with a part here.
+  // The number of the last launch with a part here, by the upper half of the number: processes of a group
+  // count the launches of each set of daemons on their own (Launch.sequence).
+  std::map<uint32_t, uint64_t> last_launches ABSL_GUARDED_BY(mu);
+  static constexpr size_t kLaunchCountsMax = 1024;
+  // True once it has a part in a launch of several processes.
+  bool launches_with_others ABSL_GUARDED_BY(mu) = false;
 };
 
 }  // namespace hlod::device

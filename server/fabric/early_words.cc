@@ -148,8 +148,9 @@ absl::Status EarlyWords::Hear(uint32_t rank, const v1::LaunchOffer& offer, int64
                 .why = {}};
   if (offer.coming()) return absl::OkStatus();
   for (const v1::LaunchPart& part : offer.parts()) word->ranks.push_back(part.rank());
+  word->separate = offer.separate();
   word->since_us = now_us;
-  SetDue(key, rank, *word, now_us + limits_.prepare_wait_us);
+  SetDue(key, rank, *word, now_us + limits_.OfferWaitUs(offer));
   return absl::OkStatus();
 }
 
@@ -183,6 +184,18 @@ void EarlyWords::OnGone(uint32_t gone, const absl::Status& why, int64_t now_us) 
     }
   }
   for (const auto& [key, rank] : of_it) Erase(key, rank);
+  for (const auto& [key, rank] : concerned) Refuse(key, rank, why, now_us);
+}
+
+void EarlyWords::OnLeft(uint64_t group, const absl::Status& why, int64_t now_us) {
+  std::vector<std::pair<LaunchKey, uint32_t>> concerned;
+  for (auto launch = words_.lower_bound({group, 0}); launch != words_.end() && launch->first.first == group;
+       ++launch) {
+    for (const auto& [rank, word] : launch->second) {
+      if (word.separate && word.said.kind == Said::Kind::kOffered)
+        concerned.emplace_back(launch->first, rank);
+    }
+  }
   for (const auto& [key, rank] : concerned) Refuse(key, rank, why, now_us);
 }
 

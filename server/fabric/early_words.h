@@ -60,6 +60,8 @@ class EarlyWords {
   std::optional<uint64_t> SequenceOf(uint64_t group, uint32_t rank) const;
   // A daemon is gone: so are its words, and offers of launches in which it has parts are over.
   void OnGone(uint32_t rank, const absl::Status& why, int64_t now_us);
+  // The own process of the group has ended: offers of launches of several processes are over.
+  void OnLeft(uint64_t group, const absl::Status& why, int64_t now_us);
   // Ends the offers that have waited for too long; `late` returns the reason.
   void Tick(int64_t now_us, absl::FunctionRef<absl::Status(const LaunchKey&, int64_t waited_us)> late);
   // Returns the number of words that are not over.
@@ -70,6 +72,7 @@ class EarlyWords {
     Said said;
     std::string user;
     std::vector<uint32_t> ranks;  // The daemons with parts, ascending, with kOffered.
+    bool separate = false;        // As in the offer.
     int64_t bytes = 0;            // Charged to the user.
     int64_t since_us = 0;         // The time at which it was said.
     int64_t due_us = 0;           // The time in `due_`; 0: none.

@@ -31,6 +31,18 @@ void Group::Post(uint32_t rank, v1::PeerMessage message) {
   }
 }
 
+void Group::SendLeft() {
+  for (auto next = left_.begin(); next != left_.end();) {
+    auto& [rank, groups] = *next;
+    while (!groups.empty() && (rank == self() || membership_.HasRoom(rank))) {
+      v1::PeerMessage message;
+      message.mutable_left()->set_group(groups.extract(groups.begin()).value());
+      Post(rank, std::move(message));
+    }
+    next = groups.empty() ? left_.erase(next) : std::next(next);
+  }
+}
+
 void Group::SendOffers() {
   if (outbox_.empty()) return;
   for (const uint32_t rank : outbox_.ranks()) {
@@ -46,6 +58,7 @@ void Group::SendOffers() {
 
 void Group::Settle(int64_t now_us) {
   SendOffers();
+  SendLeft();
   for (;;) {
     leader_.BeginNext(membership_.has_coordinator(), now_us);
     if (to_self_.empty()) return;
@@ -126,6 +139,9 @@ absl::Status Group::OnMessage(uint32_t rank, const v1::PeerMessage& message, int
       if (launch.has_value()) leader_.Take(*std::move(launch), self(), now_us);
       return absl::OkStatus();
     }
+    case v1::PeerMessage::kLeft:
+      offers_.OnLeft(rank, message.left().group(), now_us);
+      return absl::OkStatus();
     case v1::PeerMessage::kOfferRefused: return OnOfferRefused(rank, message.offer_refused());
     default: return InvalidArgument("It sends a message that this daemon does not know.");
   }
@@ -166,6 +182,7 @@ void Group::OnGone(uint32_t rank, const absl::Status& why, int64_t now_us) {
   participant_.OnGone(rank, why, now_us);
   offers_.OnGone(rank, why, now_us);
   outbox_.Drop(rank);
+  left_.erase(rank);
   for (auto next = offered_.begin(); next != offered_.end();) {
     const auto current = next++;
     if (current->second != rank) continue;
@@ -222,6 +239,16 @@ absl::Status Group::Offer(const v1::LaunchOffer& offer, int64_t now_us) {
   }
   Settle(now_us);
   return absl::OkStatus();
+}
+
+void Group::Leave(uint64_t group, int64_t now_us) {
+  now_us_ = now_us;
+  if (!membership_.joined()) return;
+  for (const Membership::View& view : membership_.List(now_us)) {
+    std::set<uint64_t>& groups = left_[view.member.rank()];
+    if (groups.size() < kLeftMax) groups.insert(group);
+  }
+  Settle(now_us);
 }
 
 void Group::OnPrepared(const v1::LaunchId& launch, uint64_t attempt, const absl::Status& status,

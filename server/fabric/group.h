@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -41,6 +42,8 @@ class Group : public MemberEvents {
   // Work::OnOfferRefused. With `coming` the offer itself follows later; with `error` it is taken back, and
   // the others are refused.
   absl::Status Offer(const v1::LaunchOffer& offer, int64_t now_us);
+  // A session of the group has ended here: nobody waits for its parts in launches of several processes.
+  void Leave(uint64_t group, int64_t now_us);
   // An attempt of Work::Prepare has ended.
   void OnPrepared(const v1::LaunchId& launch, uint64_t attempt, const absl::Status& status, int64_t now_us);
   // The part of a started launch has ended on this daemon.
@@ -59,6 +62,7 @@ class Group : public MemberEvents {
   // Delivers what this daemon has sent to itself, and sends the offers for which there is room.
   void Settle(int64_t now_us);
   void SendOffers();
+  void SendLeft();
   // Only what was offered to that leader is prepared, and refused.
   absl::Status OnPrepare(uint32_t rank, const v1::PrepareLaunch& prepare, int64_t now_us);
   absl::Status OnOfferRefused(uint32_t rank, const v1::LaunchOfferRefused& refused);
@@ -69,6 +73,10 @@ class Group : public MemberEvents {
   int64_t now_us_ = 0;
   std::deque<v1::PeerMessage> to_self_;
   Outbox outbox_;
+  // The groups whose end members are to be told of when there is room, by rank. A client can end many
+  // sessions; beyond this number the others wait until their launches are too late.
+  static constexpr size_t kLeftMax = 4096;
+  std::map<uint32_t, std::set<uint64_t>> left_;
   // The leaders of this daemon's offers that are not answered yet, by group and sequence.
   std::map<std::pair<uint64_t, uint64_t>, uint32_t> offered_;
   Membership membership_;

@@ -101,6 +101,10 @@ absl::StatusOr<std::optional<LaunchSpec>> Offers::Take(uint32_t rank, const v1::
   if (refusals_.Answer(rank, offer)) return std::nullopt;
   const auto found = waiting_.find(key);
   if (found == waiting_.end() && rank != self()) {
+    if (offer.separate() && !offer.coming() && departures_.Has(self(), key.first)) {
+      post_(rank, MakeOfferRefused(key, ProcessHasEnded(name_of_(self()))));
+      return std::nullopt;
+    }
     RETURN_IF_ERROR(early_.Hear(rank, offer, now_us));
     return std::nullopt;
   }
@@ -171,6 +175,11 @@ absl::StatusOr<std::optional<LaunchSpec>> Offers::TakeOwn(const Key& key, const 
   for (const uint32_t rank : ranks) {
     if (!Compare(found, rank, now_us)) return std::nullopt;
   }
+  for (const v1::LaunchPart& part : offer.parts()) {
+    if (offer.coming() || !WaitsInVain(waiting, part.rank())) continue;
+    Refuse(found, ProcessHasEnded(name_of_(part.rank())), now_us);
+    return std::nullopt;
+  }
   Begin(waiting, now_us);
   return Complete(found);
 }
@@ -225,7 +234,25 @@ std::optional<LaunchSpec> Offers::Complete(Launches::iterator found) {
 // -----------------------------------------------------------------------------------------------------------
 // time
 
+bool Offers::WaitsInVain(const Waiting& waiting, uint32_t rank) const {
+  if (!waiting.own.separate() || !HasPart(waiting.own, rank)) return false;
+  const auto said = waiting.said.find(rank);
+  return departures_.Has(rank, waiting.own.group()) &&
+         (said == waiting.said.end() || said->second.kind == Said::Kind::kComing);
+}
+
+void Offers::OnLeft(uint32_t rank, uint64_t group, int64_t now_us) {
+  departures_.Note(rank, group);
+  const absl::Status why = ProcessHasEnded(name_of_(rank));
+  if (rank == self()) early_.OnLeft(group, why, now_us);
+  for (auto next = waiting_.lower_bound({group, 0}); next != waiting_.end() && next->first.first == group;) {
+    const auto current = next++;
+    if (WaitsInVain(current->second, rank)) Refuse(current, why, now_us);
+  }
+}
+
 void Offers::OnGone(uint32_t gone, const absl::Status& why, int64_t now_us) {
+  departures_.Forget(gone);
   early_.OnGone(gone, why, now_us);
   for (auto next = waiting_.begin(); next != waiting_.end();) {
     const auto current = next++;
@@ -256,7 +283,7 @@ absl::Status Offers::TooLate(const Key& key, int64_t waited_us, const std::vecto
 void Offers::TickWaiting(Launches::iterator current, int64_t now_us) {
   const Waiting& waiting = current->second;
   const int64_t waited_us = now_us - waiting.since_us;
-  if (!waiting.begun || waited_us <= limits_.prepare_wait_us) return;
+  if (!waiting.begun || waited_us <= limits_.OfferWaitUs(waiting.own)) return;
   std::vector<uint32_t> missing;
   for (const v1::LaunchPart& part : waiting.own.parts()) {
     if (!waiting.said.contains(part.rank())) missing.push_back(part.rank());

@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/fabric/crowd.h"
+#include "server/fabric/departures.h"
 #include "server/fabric/early_words.h"
 #include "server/fabric/refusals.h"
 #include "server/fabric/work.h"
@@ -37,6 +38,8 @@ class Offers {
   // also those that come later. An error: the daemon broke the protocol.
   absl::StatusOr<std::optional<LaunchSpec>> Take(uint32_t rank, const v1::LaunchOffer& offer, int64_t now_us);
   void OnGone(uint32_t rank, const absl::Status& why, int64_t now_us);
+  // The process of the group at a daemon has ended.
+  void OnLeft(uint32_t rank, uint64_t group, int64_t now_us);
   void Tick(int64_t now_us);
   // Returns the number of launches that wait, and of words about others.
   size_t size() const { return waiting_.size() + early_.size(); }
@@ -71,6 +74,8 @@ class Offers {
   bool Compare(Launches::iterator waiting, uint32_t rank, int64_t now_us);
   // Notes the time from which the launch waits.
   static void Begin(Waiting& waiting, int64_t now_us);
+  // Returns true for a launch of several processes that waits for the part of one that has ended.
+  bool WaitsInVain(const Waiting& waiting, uint32_t rank) const;
   // Returns the launch if all parts are offered.
   std::optional<LaunchSpec> Complete(Launches::iterator waiting);
 
@@ -94,6 +99,7 @@ class Offers {
   Launches waiting_;  // Launches that the own session has offered, or announced.
   Crowd crowd_;       // The same.
   Refusals refusals_;
+  Departures departures_;
 };
 
 }  // namespace hlod::fabric

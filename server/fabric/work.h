@@ -70,6 +70,13 @@ using NameOf = std::function<std::string(uint32_t rank)>;
 struct LaunchLimits {
   // The time that a launch waits for a daemon that does not answer, or behind one that does not start.
   int64_t prepare_wait_us = 30'000'000;
+  // The time that the parts of several processes wait for one another: one may load data or write a
+  // checkpoint. A process that ends is not waited for.
+  int64_t separate_wait_us = 1'800'000'000;
+  // The most time between the first and the last part of an offered launch.
+  int64_t OfferWaitUs(const v1::LaunchOffer& offer) const {
+    return offer.separate() ? separate_wait_us : prepare_wait_us;
+  }
   // The launches of one leader that a daemon queues. A leader begins no more of its own.
   size_t launches_per_leader_max = 1024;
   // The launches of one client, and of one user, that a leader has begun and that have not ended. The others

@@ -37,6 +37,26 @@ int64_t HeldBytes(const ExecuteRequest& request) {
   return static_cast<int64_t>(bytes);
 }
 
+// Returns an error unless the launch is later than those before it that are counted with it.
+absl::Status CountLaunch(uint64_t sequence, SessionState& state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mu) {
+  const auto count = static_cast<uint32_t>(sequence >> 32);
+  if (state.last_launches.size() == SessionState::kLaunchCountsMax && !state.last_launches.contains(count)) {
+    return MakeError(ErrorKind::kLimit,
+                     absl::StrFormat("The session's launches are counted for %d sets of daemons; more there "
+                                     "cannot be.",
+                                     SessionState::kLaunchCountsMax));
+  }
+  uint64_t& last = state.last_launches[count];
+  if (sequence <= last) {
+    return ArgumentError(
+        absl::StrFormat("Launch %d of the group comes after launch %d in this session: the "
+                        "numbers of launches increase.",
+                        sequence, last));
+  }
+  last = sequence;
+  return absl::OkStatus();
+}
+
 // Checks that the launch is the session's own, and that the devices are those that the launch gives to this
 // daemon, and finds its participants.
 absl::Status CheckLaunch(const ExecuteRequest& request, SessionState& state)
@@ -57,19 +77,14 @@ absl::Status CheckLaunch(const ExecuteRequest& request, SessionState& state)
                         launch.sequence, launch.group, state.client.group));
   }
   launch.user = state.client.user;
+  if (launch.separate) state.launches_with_others = true;
   if (launch.group == 0 || launch.ranks.size() != launch.devices.size() ||
       launch.ranks.size() > static_cast<size_t>(hlo::kParticipantsMax)) {
     return ArgumentError(absl::StrFormat("A launch of group %d has %d ranks and %d devices.", launch.group,
                                          launch.ranks.size(), launch.devices.size()));
   }
   // The messages of other daemons about an earlier launch must not be taken for this one's.
-  if (launch.sequence <= state.last_launch) {
-    return ArgumentError(
-        absl::StrFormat("Launch %d of the group comes after launch %d in this session: the "
-                        "numbers of launches increase.",
-                        launch.sequence, state.last_launch));
-  }
-  state.last_launch = launch.sequence;
+  RETURN_IF_ERROR(CountLaunch(launch.sequence, state));
   ASSIGN_OR_RETURN(launch.rank, devices.launches()->FindRank(launch.ranks));
   for (size_t i = 0; i < launch.ranks.size(); ++i) {
     if (launch.ranks[i] != launch.rank) continue;

@@ -30,7 +30,11 @@ void Executions::AddLaunch(const std::shared_ptr<Execution>& execution, bool bou
 
 void Executions::OfferLaunch(const std::shared_ptr<Execution>& execution) {
   const std::shared_ptr<SessionExecutable> held = Hold(*execution);
-  if (held != nullptr) state_.devices.launches()->Offer(execution->launched, held->compiled->digest());
+  if (held == nullptr) return;
+  Executable& program = *held->compiled;
+  const bool separate = execution->launched->request().separate;
+  state_.devices.launches()->Offer(execution->launched,
+                                   separate ? program.DigestWithoutSource() : program.digest());
 }
 
 void Executions::TakeBackLaunch(const Execution& execution, const absl::Status& why, DeferringLock& lock) {

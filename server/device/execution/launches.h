@@ -48,6 +48,7 @@ struct LaunchClient {
 struct LaunchRequest {
   uint64_t group = 0, sequence = 0;      // Equal in all parts of a launch, and in no other launch.
   std::string user;                      // The client's.
+  bool separate = false;  // True if each part is of a process of its own, and may come much later.
   std::vector<uint32_t> ranks, devices;  // By participant of the program: its daemon, and the device there.
   std::vector<size_t> own;               // The participants of this daemon, ascending.
   uint32_t rank = 0;                     // This daemon.
@@ -90,6 +91,8 @@ class Launches {
   // The part will not run. The others are refused, unless the launch has started. Has no effect for a part
   // that is over.
   virtual void TakeBack(const std::shared_ptr<LaunchPart>& part, const absl::Status& why) = 0;
+  // A session of the group has ended: launches of several processes do not wait for its parts any more.
+  virtual void Leave(uint64_t group) = 0;
 };
 
 }  // namespace hlod::device

@@ -109,6 +109,16 @@ absl::StatusOr<const hlo::Module*> Executable::Module() {
   return module_.get();
 }
 
+Digest Executable::DigestWithoutSource() {
+  MutexLock lock(&mu_);
+  if (without_source_.has_value()) return *without_source_;
+  const absl::StatusOr<const hlo::Module*> module = Module();
+  std::optional<hlo::codec::WithoutMetadata> stripped;
+  if (module.ok()) stripped = hlo::codec::StripMetadata(hlo::Serialize(**module));
+  without_source_ = stripped.has_value() ? Sha256(stripped->module) : digest_;
+  return *without_source_;
+}
+
 absl::StatusOr<std::vector<bool>> Executable::ComputableResults(const std::vector<bool>& absent) {
   MutexLock lock(&mu_);
   if (!dependences_.has_value()) {

@@ -46,6 +46,9 @@ class Executable {
   int64_t program_bytes() const { return program_bytes_; }
   // The approximate bytes of the daemon's memory that its module and its plan occupy.
   int64_t held_bytes() const { return held_bytes_; }
+  // Returns SHA-256 of the program without its name and what describes its source (StripMetadata), which is
+  // equal for processes that compile it on different lines. Computed at the first call.
+  Digest DigestWithoutSource();
   // Returns "parameter 2 \"w\"", or for a leaf of a tuple "parameter 1 \"state\", leaf 3".
   std::string DescribeArgument(size_t leaf) const;
 
@@ -92,6 +95,7 @@ class Executable {
   Mutex mu_;
   std::shared_ptr<const hlo::Module> module_ ABSL_GUARDED_BY(mu_);  // Null until it is parsed.
   std::string bytes_ ABSL_GUARDED_BY(mu_);  // The bytes that `module_` is parsed from.
+  std::optional<Digest> without_source_ ABSL_GUARDED_BY(mu_);
   std::optional<hlo::Dependences> dependences_ ABSL_GUARDED_BY(mu_);
   struct Partial {
     std::vector<bool> keep;

@@ -182,6 +182,7 @@ v1::LaunchOffer LaunchParts::OfferOf(const device::LaunchPart& part) {
   offer.set_group(request.group);
   offer.set_sequence(request.sequence);
   offer.set_user(request.user);
+  offer.set_separate(request.separate);
   offer.set_digest(std::string(Digest().size(), '\0'));
   std::map<uint32_t, v1::LaunchPart> parts;
   for (size_t i = 0; i < request.ranks.size(); ++i) {
@@ -293,6 +294,14 @@ void LaunchParts::TakeBack(const std::shared_ptr<device::LaunchPart>& part, cons
   *offer.mutable_error() = fabric::ErrorFor(why);
   // If it cannot be told, the others are not members any more.
   UseMachineAndRun([&](fabric::Group& group, int64_t now_us) { group.Offer(offer, now_us).IgnoreError(); });
+}
+
+void LaunchParts::Leave(uint64_t group) {
+  try {
+    UseMachineAndRun([group](fabric::Group& machine, int64_t now_us) { machine.Leave(group, now_us); });
+  } catch (const std::exception& e) {  // Without memory: the others wait until their parts are too late.
+    spdlog::error("The end of a session is not told to the other daemons: {}", e.what());
+  }
 }
 
 // -----------------------------------------------------------------------------------------------------------

@@ -58,6 +58,7 @@ class LaunchParts : public device::Launches, public fabric::Work {
   void Add(const std::shared_ptr<device::LaunchPart>& part) override;
   void Offer(const std::shared_ptr<device::LaunchPart>& part, const Digest& program) override;
   void TakeBack(const std::shared_ptr<device::LaunchPart>& part, const absl::Status& why) override;
+  void Leave(uint64_t group) override;
 
   void Prepare(const v1::PrepareLaunch& launch, uint64_t attempt) override;
   void Release(const v1::LaunchId& launch, const absl::Status& why) override;

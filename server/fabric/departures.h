@@ -1,0 +1,34 @@
+// The sessions of groups that have ended, as the daemons say that had them: launches of several processes do
+// not wait for their parts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace hlod::fabric {
+
+// Not thread-safe.
+class Departures {
+ public:
+  // Remembers that a daemon has no session of the group any more. Of each daemon only the latest are kept, so
+  // what one says makes no other one's forgotten.
+  void Note(uint32_t rank, uint64_t group);
+  bool Has(uint32_t rank, uint64_t group) const;
+  // Forgets what a daemon has said, which is gone.
+  void Forget(uint32_t rank) { groups_.erase(rank); }
+
+  static constexpr size_t kGroupsMax = 256;
+
+ private:
+  std::map<uint32_t, std::deque<uint64_t>> groups_;  // By rank, the oldest first.
+};
+
+// Returns the error of a launch in which a process had a part whose session has ended; `daemon` had it.
+absl::Status ProcessHasEnded(const std::string& daemon);
+
+}  // namespace hlod::fabric
