@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <climits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
 #include "client/pjrt/entry.h"
+#include "client/pjrt/key_value_store.h"
 #include "client/runtime/observe/warnings.h"
 #include "client/runtime/preflight/abstract_session.h"
 #include "client/runtime/session/session.h"
@@ -32,6 +34,7 @@ struct ClientOptions {
   ConnectOptions connect;
   std::optional<AbstractOptions> abstract;
   bool callbacks_in_calls = false;
+  int64_t process = 0, processes = 1;  // The number of this process and of all (jax.distributed).
 };
 
 absl::StatusOr<ClientOptions> ReadClientOptions(absl::Span<const abi::NamedValue> options) {
@@ -66,14 +69,35 @@ absl::StatusOr<ClientOptions> ReadClientOptions(absl::Span<const abi::NamedValue
       if (option.type != abi::NamedValueType::kInt64)
         return InvalidArgument("The option devices is not a number.");
       read.daemon_flags.insert(read.daemon_flags.end(), {"--devices", std::to_string(option.int64_value)});
-    } else if (name == "num_nodes" && option.type == abi::NamedValueType::kInt64 && option.int64_value > 1) {
-      return Unimplemented(
-          "%d processes are to run programs together (num_nodes, jax.distributed); hlod's programs are of "
-          "one process. One daemon can have all devices: HLOD_DEVICES, or hlod --devices.",
-          option.int64_value);
+    } else if (name == "num_nodes" && option.type == abi::NamedValueType::kInt64) {
+      client.processes = option.int64_value;
+    } else if (name == "node_id" && option.type == abi::NamedValueType::kInt64) {
+      client.process = option.int64_value;
     }
   }
   return client;
+}
+
+// Connects as one of several processes that run programs together.
+absl::StatusOr<hlod::Client> JoinProcesses(const ClientOptions& read, KeyValueStore store) {
+  // A process may make several clients, one after the other, and the others make as many.
+  static std::atomic<int> joined = 0;
+  if (read.abstract.has_value()) {
+    return Unimplemented("An abstract client is of one process; %d are to run programs together (num_nodes).",
+                         read.processes);
+  }
+  if (!store.Exists()) {
+    return InvalidArgument(
+        "%d processes are to run programs together (num_nodes), but the framework gives no key-value store: "
+        "call jax.distributed.initialize().",
+        read.processes);
+  }
+  if (read.processes > INT_MAX || read.process < 0 || read.process >= read.processes)
+    return InvalidArgument("node_id is %d and num_nodes %d.", read.process, read.processes);
+  return JoinGroup(store, {.process = static_cast<int>(read.process),
+                           .processes = static_cast<int>(read.processes),
+                           .name = absl::StrCat("hlod/", ++joined),
+                           .connect = read.connect});
 }
 
 // The clients that the frameworks of this process hold, in the order in which they were made.
@@ -103,10 +127,11 @@ std::string VersionOf(std::string_view daemon) { return std::string(daemon.subst
 
 }  // namespace
 
-absl::StatusOr<Client*> Client::Create(absl::Span<const abi::NamedValue> options) {
+absl::StatusOr<Client*> Client::Create(absl::Span<const abi::NamedValue> options, KeyValueStore store) {
   SkipDeadlockDetection();  // The plugin's Abseil is its own.
   ASSIGN_OR_RETURN(const ClientOptions read, ReadClientOptions(options));
-  ASSIGN_OR_RETURN(hlod::Client runtime, read.abstract.has_value()
+  ASSIGN_OR_RETURN(hlod::Client runtime, read.processes > 1 ? JoinProcesses(read, store)
+                                         : read.abstract.has_value()
                                              ? hlod::ConnectAbstract(*read.abstract, read.connect)
                                              : hlod::Client::Connect(read.connect));
   if (runtime::AbstractSession* const abstract = runtime.internal_session()->options().abstract.get())
@@ -121,6 +146,7 @@ Client::Client(hlod::Client runtime, bool callbacks_in_calls)
     : runtime_(std::move(runtime)),
       callbacks_in_calls_(callbacks_in_calls),
       version_(VersionOf(runtime_.daemon())),
+      place_(PlaceInGroup(runtime_)),
       completions_(std::make_shared<runtime::Completions>(session())),
       topology_(version_) {
   if (const runtime::AbstractSession* const abstract = session()->options().abstract.get()) {
@@ -128,11 +154,14 @@ Client::Client(hlod::Client runtime, bool callbacks_in_calls)
       step_end_ = std::make_unique<StepEnd>(abstract->options().steps);
   }
   for (int ordinal = 0; ordinal < runtime_.device_count(); ++ordinal) {
-    owned_.push_back(std::make_unique<Device>(*this, runtime_.device(ordinal)));
+    const int process = ProcessOf(runtime_, ordinal);
+    owned_.push_back(std::make_unique<Device>(*this, runtime_.device(ordinal), process));
     Device& device = *owned_.back();
     devices_.push_back(&device);
-    memories_.insert(memories_.end(), device.memories().begin(), device.memories().end());
     topology_.Add(device.description());
+    if (!device.is_addressable()) continue;
+    addressable_devices_.push_back(&device);
+    memories_.insert(memories_.end(), device.memories().begin(), device.memories().end());
   }
 }
 
@@ -154,8 +183,9 @@ absl::Status Client::Destroy(Client* client) {
 }
 
 absl::Status Client::CheckOwn(const Device& device) const {
-  if (&device.client() == this) return absl::OkStatus();
-  return InvalidArgument("Device %d belongs to another client.", device.ordinal());
+  if (&device.client() != this)
+    return InvalidArgument("Device %d belongs to another client.", device.ordinal());
+  return device.default_memory().status();
 }
 
 std::optional<hlod::Client> Client::Latest() {
@@ -237,7 +267,7 @@ bool FrameworkIsOld() { return framework_is_old; }
 absl::Status Serve(abi::Client_Create_Args& args) {
   framework_is_old = args.struct_size < sizeof(args);
   if (args.num_options > 0) RETURN_IF_ERROR(Given(args.create_options, "create_options"));
-  ASSIGN_OR_RETURN(args.client, Client::Create({args.create_options, args.num_options}));
+  ASSIGN_OR_RETURN(args.client, Client::Create({args.create_options, args.num_options}, KeyValueStore(args)));
   return absl::OkStatus();
 }
 
@@ -261,7 +291,7 @@ absl::Status Serve(abi::Client_PlatformVersion_Args& args) {
 
 absl::Status Serve(abi::Client_ProcessIndex_Args& args) {
   RETURN_IF_ERROR(Given(args.client, "client"));
-  args.process_index = 0;
+  args.process_index = args.client->place().process;
   return absl::OkStatus();
 }
 
@@ -280,8 +310,8 @@ absl::Status Serve(abi::Client_Devices_Args& args) {
 
 absl::Status Serve(abi::Client_AddressableDevices_Args& args) {
   RETURN_IF_ERROR(Given(args.client, "client"));
-  args.addressable_devices = args.client->devices().data();
-  args.num_addressable_devices = args.client->devices().size();
+  args.addressable_devices = args.client->addressable_devices().data();
+  args.num_addressable_devices = args.client->addressable_devices().size();
   return absl::OkStatus();
 }
 
@@ -295,10 +325,12 @@ absl::Status Serve(abi::Client_LookupDevice_Args& args) {
 
 absl::Status Serve(abi::Client_LookupAddressableDevice_Args& args) {
   RETURN_IF_ERROR(Given(args.client, "client"));
-  args.addressable_device = args.client->FindDevice(args.local_hardware_id);
-  if (args.addressable_device != nullptr) return absl::OkStatus();
-  return InvalidArgument("Device %d does not exist: the daemon has %d.", args.local_hardware_id,
-                         args.client->devices().size());
+  const std::vector<Device*>& devices = args.client->addressable_devices();
+  const int64_t id = args.local_hardware_id;
+  if (id < 0 || id >= static_cast<int64_t>(devices.size()))
+    return InvalidArgument("Device %d does not exist: the daemon has %d.", id, devices.size());
+  args.addressable_device = devices[static_cast<size_t>(id)];
+  return absl::OkStatus();
 }
 
 absl::Status Serve(abi::Client_AddressableMemories_Args& args) {
@@ -321,7 +353,7 @@ absl::Status Serve(abi::Client_DmaUnmap_Args& args) {
 }
 
 absl::Status Serve(abi::Client_UpdateGlobalProcessInfo_Args& args) {
-  // Does nothing, because there is one process; at an error, frameworks would end it.
+  // Does nothing, because the daemons know who is there; at an error, frameworks would end the process.
   return Given(args.client, "client");
 }
 

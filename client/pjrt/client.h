@@ -17,10 +17,12 @@
 #include "client/pjrt/devices/device.h"
 #include "client/pjrt/events/completion.h"
 #include "client/pjrt/events/worker.h"
+#include "client/pjrt/key_value_store.h"
 #include "client/pjrt/run/rendezvous.h"
 #include "client/pjrt/run/step_end.h"
 #include "client/pjrt/topology.h"
 #include "hlod/runtime/client.h"
+#include "hlod/runtime/group.h"
 
 namespace hlod::pjrt {
 
@@ -30,10 +32,11 @@ namespace hlod::pjrt {
 class Client : public std::enable_shared_from_this<Client> {
  public:
   // Connects, and keeps the framework's reference until Destroy. Understands the options "address", "name"
-  // and "token" (strings), "devices" (a number), "callbacks_in_calls" (true or false, see there) and
-  // "abstract" (the session is abstract; a string as HLOD_ABSTRACT has it), refuses a "num_nodes" above 1,
-  // and ignores others, which frameworks add.
-  static absl::StatusOr<Client*> Create(absl::Span<const abi::NamedValue> options);
+  // and "token" (strings), "devices" (a number), "callbacks_in_calls" (true or false, see there),
+  // "abstract" (the session is abstract; a string as HLOD_ABSTRACT has it), and "node_id" and "num_nodes"
+  // (numbers: this process, and the number of processes that find each other by the store and run programs
+  // together). Ignores others, which frameworks add.
+  static absl::StatusOr<Client*> Create(absl::Span<const abi::NamedValue> options, KeyValueStore store);
   explicit Client(hlod::Client runtime, bool callbacks_in_calls = false);
   // Gives up the framework's reference. INVALID_ARGUMENT when the client was destroyed before.
   static absl::Status Destroy(Client* client);
@@ -43,7 +46,11 @@ class Client : public std::enable_shared_from_this<Client> {
   const std::string& version() const { return version_; }
   // True when a call that runs a program with callbacks serves them, and returns when the program has ended.
   bool callbacks_in_calls() const { return callbacks_in_calls_; }
-  const std::vector<Device*>& devices() const { return devices_; }  // By ordinal.
+  // This process's place among those that run programs together.
+  const GroupPlace& place() const { return place_; }
+  const std::vector<Device*>& devices() const { return devices_; }  // By ordinal; of all processes.
+  const std::vector<Device*>& addressable_devices() const { return addressable_devices_; }
+  // The memories of the addressable devices.
   const std::vector<Memory*>& memories() const { return memories_; }
   Topology& topology() { return topology_; }
   // Returns INVALID_ARGUMENT when the device is that of another client.
@@ -82,6 +89,7 @@ class Client : public std::enable_shared_from_this<Client> {
   const hlod::Client runtime_;
   const bool callbacks_in_calls_;
   const std::string version_;
+  const GroupPlace place_;
   const std::shared_ptr<runtime::Completions> completions_;
   absl::Mutex mu_;
   // The completions of sessions with other daemons.
@@ -92,7 +100,7 @@ class Client : public std::enable_shared_from_this<Client> {
   Rendezvous rendezvous_;
   std::unique_ptr<StepEnd> step_end_;
   std::vector<std::unique_ptr<Device>> owned_;
-  std::vector<Device*> devices_;
+  std::vector<Device*> devices_, addressable_devices_;
   std::vector<Memory*> memories_;
   std::atomic<bool> retired_ = false;
   Topology topology_;

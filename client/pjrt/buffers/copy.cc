@@ -53,7 +53,8 @@ absl::StatusOr<Buffer*> CopyTo(const Buffer& buffer, Memory& memory) {
 absl::Status Serve(abi::Buffer_CopyToDevice_Args& args) {
   RETURN_IF_ERROR(Given(args.buffer, "buffer"));
   RETURN_IF_ERROR(Given(args.dst_device, "dst_device"));
-  ASSIGN_OR_RETURN(args.dst_buffer, CopyTo(*args.buffer, args.dst_device->default_memory()));
+  ASSIGN_OR_RETURN(Memory* const memory, args.dst_device->default_memory());
+  ASSIGN_OR_RETURN(args.dst_buffer, CopyTo(*args.buffer, *memory));
   return absl::OkStatus();
 }
 

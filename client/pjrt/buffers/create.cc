@@ -24,7 +24,10 @@ absl::Status Serve(abi::Client_CreateErrorBuffer_Args& args) {
 absl::Status Serve(abi::Client_CreateUninitializedBuffer_Args& args) {
   RETURN_IF_ERROR(Given(args.client, "client"));
   if (args.memory == nullptr) RETURN_IF_ERROR(Given(args.device, "memory"));
-  Memory& memory = args.memory != nullptr ? *args.memory : args.device->default_memory();
+  if (args.memory == nullptr) {
+    ASSIGN_OR_RETURN(args.memory, args.device->default_memory());
+  }
+  Memory& memory = *args.memory;
   RETURN_IF_ERROR(args.client->CheckOwn(memory.device()));
   ASSIGN_OR_RETURN(const hlo::Shape shape, ShapeFrom(args));
   ASSIGN_OR_RETURN(const Literal zeros,

@@ -18,7 +18,10 @@ namespace {
 
 // Returns the requested memory: newer frameworks name the memory, older ones only the device.
 absl::StatusOr<Memory*> MemoryOf(Client& client, Device* device, Memory* memory) {
-  if (memory == nullptr) memory = device == nullptr ? client.memories().front() : &device->default_memory();
+  if (memory == nullptr && device != nullptr) {
+    ASSIGN_OR_RETURN(memory, device->default_memory());
+  }
+  if (memory == nullptr) memory = client.memories().front();
   RETURN_IF_ERROR(client.CheckOwn(memory->device()));
   return memory;
 }

@@ -9,19 +9,31 @@
 
 namespace hlod::pjrt {
 
-DeviceDescription::DeviceDescription(int id, std::string kind)
+DeviceDescription::DeviceDescription(int id, std::string kind, int process)
     : id_(id),
+      process_(process),
       kind_(std::move(kind)),
       text_(absl::StrCat(ToAbsl(kPlatformName), ":", id)),
       details_(absl::StrCat(text_, " (", kind_, ")")) {}
 
-Device::Device(Client& client, hlod::Device runtime)
-    : client_(client), runtime_(std::move(runtime)), description_(runtime_.ordinal(), runtime_.info().kind) {
+Device::Device(Client& client, hlod::Device runtime, int process)
+    : client_(client),
+      runtime_(std::move(runtime)),
+      description_(runtime_.ordinal(), runtime_.info().kind, process) {
+  if (process != client.place().process) return;
   constexpr int kinds = static_cast<int>(std::size(kMemoryKinds));
   for (int kind = 0; kind < kinds; ++kind) {
     owned_.push_back(std::make_unique<Memory>(*this, ordinal() * kinds + kind, kind));
     memories_.push_back(owned_.back().get());
   }
+}
+
+int Device::local_id() const { return ordinal() - client_.place().first_device; }
+
+absl::StatusOr<Memory*> Device::default_memory() const {
+  if (is_addressable()) return memories_.front();
+  return InvalidArgument("Device %d is of process %d, and only that process can use it.", ordinal(),
+                         description_.process());
 }
 
 void Device::Held(int64_t bytes) { RaisePeak(held_.fetch_add(bytes) + bytes); }
@@ -42,7 +54,7 @@ absl::Status Serve(abi::DeviceDescription_Id_Args& args) {
 
 absl::Status Serve(abi::DeviceDescription_ProcessIndex_Args& args) {
   RETURN_IF_ERROR(Given(args.device_description, "device_description"));
-  args.process_index = 0;
+  args.process_index = args.device_description->process();
   return absl::OkStatus();
 }
 
@@ -82,13 +94,13 @@ absl::Status Serve(abi::Device_GetDescription_Args& args) {
 
 absl::Status Serve(abi::Device_IsAddressable_Args& args) {
   RETURN_IF_ERROR(Given(args.device, "device"));
-  args.is_addressable = true;
+  args.is_addressable = args.device->is_addressable();
   return absl::OkStatus();
 }
 
 absl::Status Serve(abi::Device_LocalHardwareId_Args& args) {
   RETURN_IF_ERROR(Given(args.device, "device"));
-  args.local_hardware_id = args.device->ordinal();
+  args.local_hardware_id = args.device->is_addressable() ? args.device->local_id() : -1;
   return absl::OkStatus();
 }
 
@@ -101,7 +113,7 @@ absl::Status Serve(abi::Device_AddressableMemories_Args& args) {
 
 absl::Status Serve(abi::Device_DefaultMemory_Args& args) {
   RETURN_IF_ERROR(Given(args.device, "device"));
-  args.memory = &args.device->default_memory();
+  ASSIGN_OR_RETURN(args.memory, args.device->default_memory());
   return absl::OkStatus();
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "client/pjrt/devices/memory.h"
 #include "hlod/runtime/device.h"
 
@@ -17,20 +18,22 @@ inline constexpr std::string_view kPlatformName = "hlod";
 // The description of a device, which is the same with and without a daemon.
 class DeviceDescription {
  public:
-  DeviceDescription(int id, std::string kind);
+  // `process` is the one that has the device, of those that run programs together.
+  DeviceDescription(int id, std::string kind, int process = 0);
   int id() const { return id_; }
+  int process() const { return process_; }
   const std::string& kind() const { return kind_; }
   const std::string& text() const { return text_; }        // "hlod:0"
   const std::string& details() const { return details_; }  // The name with the kind.
 
  private:
-  const int id_;
+  const int id_, process_;
   const std::string kind_, text_, details_;
 };
 
 class Device {
  public:
-  Device(Client& client, hlod::Device runtime);
+  Device(Client& client, hlod::Device runtime, int process = 0);
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
@@ -38,8 +41,13 @@ class Device {
   const hlod::Device& runtime() const { return runtime_; }
   int ordinal() const { return runtime_.ordinal(); }
   DeviceDescription& description() { return description_; }
+  // Returns false for a device of another process, which has no memories here.
+  bool is_addressable() const { return !memories_.empty(); }
+  // Returns the number among the addressable devices.
+  int local_id() const;
   const std::vector<Memory*>& memories() const { return memories_; }
-  Memory& default_memory() const { return *memories_.front(); }
+  // INVALID_ARGUMENT for a device of another process.
+  absl::StatusOr<Memory*> default_memory() const;
 
   // Adds to the bytes of the buffers that the framework holds on the device; negative when it releases them.
   void Held(int64_t bytes);
@@ -57,7 +65,7 @@ class Device {
   const hlod::Device runtime_;
   DeviceDescription description_;
   std::vector<std::unique_ptr<Memory>> owned_;
-  std::vector<Memory*> memories_;  // One per kind.
+  std::vector<Memory*> memories_;  // One per kind, if the device is addressable.
   std::atomic<int64_t> held_ = 0, peak_ = 0;
 };
 

@@ -52,7 +52,7 @@ class LoadedExecutable {
  public:
   explicit LoadedExecutable(std::shared_ptr<const CompiledProgram> program);
   const std::shared_ptr<const CompiledProgram>& program() const { return program_; }
-  // The devices of its participants, in order. Empty for a portable program.
+  // The devices of those of its participants that this process runs, in order. Empty for a portable program.
   const std::vector<Device*>& devices() const { return devices_; }
   const std::vector<abi::LogicalDeviceIds>& logical_ids() const { return logical_ids_; }
 
@@ -61,7 +61,7 @@ class LoadedExecutable {
 
  private:
   const std::shared_ptr<const CompiledProgram> program_;
-  const std::vector<Device*> devices_;
+  std::vector<Device*> devices_;
   std::vector<abi::LogicalDeviceIds> logical_ids_;
   std::atomic<bool> deleted_ = false;
 };

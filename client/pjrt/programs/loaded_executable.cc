@@ -12,11 +12,14 @@
 namespace hlod::pjrt {
 
 LoadedExecutable::LoadedExecutable(std::shared_ptr<const CompiledProgram> program)
-    : program_(std::move(program)), devices_(program_->devices()) {
-  const CompileOptions& options = program_->options();
-  for (size_t i = 0; i < devices_.size(); ++i) {
+    : program_(std::move(program)) {
+  const int partitions = program_->options().partitions;
+  const std::vector<Device*> devices = program_->devices();
+  for (size_t i = 0; i < devices.size(); ++i) {
+    if (!devices[i]->is_addressable()) continue;
     const int participant = static_cast<int>(i);
-    logical_ids_.push_back({participant / options.partitions, participant % options.partitions});
+    devices_.push_back(devices[i]);
+    logical_ids_.push_back({participant / partitions, participant % partitions});
   }
 }
 

@@ -51,6 +51,7 @@ class CompiledProgram {
   const ProgramSignature& signature() const { return signature_; }
   const std::string& fingerprint() const { return fingerprint_; }
   const std::string& assignment() const { return assignment_; }
+  // Returns the devices of its participants, in order, also those that other processes run.
   std::vector<Device*> devices() const;
 
   const HostChannels& channels() const { return channels_; }

@@ -53,6 +53,10 @@ absl::Status ChooseDevices(const LoadedExecutable& executable, const abi::Loaded
   } else {
     run.devices = executable.devices();
   }
+  const std::vector<int>& all = run.program->options().devices;
+  if (executable.devices().empty() && !all.empty()) {
+    return InvalidArgument("%s has no participant on this process's devices.", run.program->module().name());
+  }
   if (run.devices.empty()) return InvalidArgument("A portable program is run without an execute_device.");
   if (run.devices.size() != args.num_devices) {
     return InvalidArgument("%s runs on %d devices; arguments of %d are given.", run.program->module().name(),
@@ -69,6 +73,8 @@ absl::Status ChooseDevices(const LoadedExecutable& executable, const abi::Loaded
     RETURN_IF_ERROR(run.program->client().CheckOwn(*device));
     run.options.devices.push_back(device->ordinal());
   }
+  // The daemons bring this process's participants and those of others together.
+  if (all.size() > executable.devices().size() && !executable.devices().empty()) run.options.devices = all;
   return absl::OkStatus();
 }
 

@@ -25,7 +25,7 @@ struct AwaitedArgument {
 struct Run {
   std::shared_ptr<const CompiledProgram> program;
   hlod::Executable runtime;
-  std::vector<Device*> devices;  // One per participant.
+  std::vector<Device*> devices;  // One per participant that this process runs.
   // True for one participant of a program whose participants work together, when each is run by its own call.
   bool is_part = false;
   std::vector<Argument> arguments;

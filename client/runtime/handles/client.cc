@@ -9,6 +9,7 @@
 
 #include "absl/time/clock.h"
 #include "client/runtime/cluster/daemons.h"
+#include "client/runtime/cluster/group_part.h"
 #include "client/runtime/connection/background_closer.h"
 #include "client/runtime/connection/connector.h"
 #include "client/runtime/connection/process.h"
@@ -76,7 +77,7 @@ const std::shared_ptr<runtime::BackgroundCloser>& Closer() {
 }
 
 absl::StatusOr<Client> Open(const ConnectOptions& options, const std::optional<AbstractOptions>& abstract,
-                            bool hidden = false) {
+                            bool hidden = false, const runtime::GroupPart* part = nullptr) {
   ASSIGN_OR_RETURN(std::unique_ptr<runtime::Connector> connector, runtime::FindDaemon(options));
   runtime::SessionOptions session_options;
   session_options.closer = Closer();
@@ -88,7 +89,11 @@ absl::StatusOr<Client> Open(const ConnectOptions& options, const std::optional<A
   ASSIGN_OR_RETURN(session_options.ring, runtime::RingUseOfEnvironment());
   session_options.skip_local_checks = options.skip_local_checks;
   session_options.hidden = hidden;
-  if (abstract.has_value()) {
+  if (part != nullptr) {
+    session_options.daemons = part->daemons;
+    session_options.first_device = part->first_device;
+    session_options.pass = part->pass;
+  } else if (abstract.has_value()) {
     ASSIGN_OR_RETURN(session_options.abstract,
                      runtime::AbstractSession::Open(*abstract, session_options.name));
   } else if (!hidden) {
@@ -101,6 +106,7 @@ absl::StatusOr<Client> Open(const ConnectOptions& options, const std::optional<A
     };
   }
   ASSIGN_OR_RETURN(std::shared_ptr<Session> session, Session::Open(std::move(connector), session_options));
+  if (part != nullptr) part->daemons->SetHome(session);
   if (hidden) return Client(std::move(session));
   if (abstract.has_value() && !abstract->log.empty()) runtime::EndAtExit(session);
   runtime::ReportSession(session);
@@ -155,6 +161,15 @@ absl::StatusOr<Client> runtime::ConnectHidden(const ConnectOptions& options) {
   ConnectOptions own = options;
   own.address = "private";
   return Open(own, std::nullopt, /*hidden=*/true);
+}
+
+absl::StatusOr<Client> runtime::ConnectToAsk(const ConnectOptions& options) {
+  RETURN_IF_ERROR(runtime::CheckGrpc());
+  return Open(options, std::nullopt, /*hidden=*/true);
+}
+
+absl::StatusOr<Client> runtime::ConnectAs(const GroupPart& part, const ConnectOptions& options) {
+  return Open(options, std::nullopt, /*hidden=*/false, &part);
 }
 
 absl::StatusOr<Client> ConnectAbstract(const AbstractOptions& abstract, const ConnectOptions& options) {

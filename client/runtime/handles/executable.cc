@@ -53,6 +53,14 @@ std::vector<int> DevicesOf(const ExecutableState& executable, absl::Span<const A
   return {0};
 }
 
+// Returns those of the devices that this process may use: all of them, except in a group.
+std::vector<int> OwnOf(const Session& session, const std::vector<int>& devices) {
+  std::vector<int> own = devices;
+  if (const Daemons* const daemons = session.place().daemons.get(); daemons != nullptr)
+    std::erase_if(own, [&](int device) { return !daemons->MayUse(device); });
+  return own;
+}
+
 // One execute, from the message to the handles of its results.
 class ExecuteCall {
  public:
@@ -363,12 +371,13 @@ absl::Status SendParts(Daemons& daemons, const std::vector<int>& devices, std::v
                        const Caller& caller) {
   v1::Launch launch;
   launch.set_group(daemons.group());
+  launch.set_separate(daemons.is_group());
   for (const int device : devices) {
     launch.add_ranks(daemons.RankOf(device));
     launch.add_devices(static_cast<uint32_t>(daemons.OrdinalOf(device)));
   }
   absl::MutexLock lock(&daemons.launching());
-  launch.set_sequence(daemons.NextLaunch());
+  launch.set_sequence(daemons.NextLaunch(devices));
   for (LaunchedPart& part : parts) {
     part.call->SetLaunch(launch);
     if (const absl::Status sent = part.call->Send(caller); !sent.ok()) {
@@ -424,6 +433,22 @@ absl::StatusOr<Execution> StartLaunch(const std::shared_ptr<ExecutableState>& st
   return whole;
 }
 
+// Starts this process's part of a program whose other participants other processes of the group run.
+absl::StatusOr<Execution> StartOwnPart(const std::shared_ptr<ExecutableState>& state,
+                                       absl::Span<const Argument> arguments, const ExecuteOptions& options,
+                                       const std::vector<int>& devices, const std::vector<int>& own,
+                                       absl::FunctionRef<void(ExecuteCall&)> prepare, const Caller& caller) {
+  if (own.empty()) {
+    return ArgumentError(caller,
+                         absl::StrFormat("%s has no participant on this process's devices.", state->name));
+  }
+  std::vector<LaunchedPart> parts(1);
+  parts[0].call = std::make_unique<ExecuteCall>(state, arguments, options, /*is_abstract=*/false, own);
+  prepare(*parts[0].call);
+  RETURN_IF_ERROR(SendParts(*state->session->place().daemons, devices, parts, caller));
+  return parts[0].call->Finish(caller);
+}
+
 // Checks an execute and sends it. `prepare` may change the call before it is sent.
 absl::StatusOr<Execution> StartExecute(const std::shared_ptr<ExecutableState>& state,
                                        absl::Span<const Argument> arguments, const ExecuteOptions& options,
@@ -431,9 +456,12 @@ absl::StatusOr<Execution> StartExecute(const std::shared_ptr<ExecutableState>& s
   ExecutableState& executable = *state;
   const bool is_abstract = options.abstract || executable.session->options().abstract != nullptr;
   const std::vector<int> devices = DevicesOf(executable, arguments, options);
+  const std::vector<int> own = OwnOf(*executable.session, devices);
   RETURN_IF_ERROR(executable.session->status());
   if (!executable.session->options().skip_local_checks)
-    RETURN_IF_ERROR(CheckExecute(executable, arguments, options, is_abstract, devices, caller));
+    RETURN_IF_ERROR(CheckExecute(executable, arguments, options, is_abstract, devices, own, caller));
+  if (own.size() < devices.size())
+    return StartOwnPart(state, arguments, options, devices, own, prepare, caller);
   ASSIGN_OR_RETURN(std::vector<LaunchedPart> parts, PartsOf(executable, devices));
   if (parts.size() > 1) {
     return StartLaunch(state, arguments, options, is_abstract, devices, std::move(parts), prepare, caller);
@@ -491,12 +519,18 @@ absl::StatusOr<std::vector<Buffer>> Executable::Execute(absl::Span<const Argumen
 
 absl::StatusOr<std::vector<std::vector<Buffer>>> Executable::ExecuteParticipants(
     absl::Span<const std::vector<Argument>> arguments, const ExecuteOptions& options, Caller caller) const {
-  const auto participants = static_cast<size_t>(participant_count());
+  ExecuteOptions placed = options;
+  if (mesh() != nullptr && placed.devices.empty()) placed.devices = mesh()->devices();
+  const std::vector<int> devices = runtime::DevicesOf(*state_, {}, placed);
+  // Other processes of a group have the arguments of the participants that they run.
+  const size_t elsewhere = devices.size() - runtime::OwnOf(*state_->session, devices).size();
+  const auto all_participants = static_cast<size_t>(participant_count());
+  const size_t participants = all_participants - std::min(elsewhere, all_participants);
   const size_t takes = argument_shapes().size(), gives = result_shapes().size();
   if (arguments.size() != participants) {
     return runtime::ArgumentError(
-        caller, absl::StrFormat("%s has %d participants, but arguments of %d are given.", name(),
-                                participants, arguments.size()));
+        caller, absl::StrFormat("%s has %d participants%s, but arguments of %d are given.", name(),
+                                participants, elsewhere > 0 ? " in this process" : "", arguments.size()));
   }
   std::vector<Argument> all;
   for (size_t m = 0; m < participants; ++m) {
@@ -507,8 +541,6 @@ absl::StatusOr<std::vector<std::vector<Buffer>>> Executable::ExecuteParticipants
     }
     all.insert(all.end(), arguments[m].begin(), arguments[m].end());
   }
-  ExecuteOptions placed = options;
-  if (mesh() != nullptr && placed.devices.empty()) placed.devices = mesh()->devices();
   ASSIGN_OR_RETURN(const Execution execution, runtime::StartParticipants(state_, all, placed, caller));
   const std::vector<Buffer>& results = execution.results;
   std::vector<std::vector<Buffer>> by_participant(participants);

@@ -13,18 +13,18 @@ namespace {
 class ExecuteCheck {
  public:
   ExecuteCheck(ExecutableState& executable, absl::Span<const Argument> arguments, bool is_abstract,
-               const std::vector<int>& devices, const Caller& caller)
+               const std::vector<int>& own, const Caller& caller)
       : executable_(executable),
         arguments_(arguments),
         is_abstract_(is_abstract),
-        devices_(devices),
+        devices_(own),
         caller_(caller) {}
 
   // Returns an error unless there is one device per participant.
-  absl::Status CheckDevices() const {
+  absl::Status CheckDevices(const std::vector<int>& devices) const {
     const hlo::Participants& participants = executable_.participants;
-    if (static_cast<int64_t>(devices_.size()) != participants.count())
-      return ArgumentError(caller_, Needs() + absl::StrFormat("%d are given.", devices_.size()));
+    if (static_cast<int64_t>(devices.size()) != participants.count())
+      return ArgumentError(caller_, Needs() + absl::StrFormat("%d are given.", devices.size()));
     if (participants.count() == 1) return absl::OkStatus();
     const auto count = static_cast<int>(executable_.session->daemon().devices.size());
     if (participants.count() > count)
@@ -145,7 +145,7 @@ class ExecuteCheck {
   ExecutableState& executable_;
   const absl::Span<const Argument> arguments_;
   const bool is_abstract_;
-  const std::vector<int>& devices_;
+  const std::vector<int>& devices_;  // The devices of the participants to which the arguments belong.
   const Caller& caller_;
 };
 
@@ -163,10 +163,10 @@ absl::Status CheckDonation(const ExecutableState& executable, absl::Span<const A
 
 absl::Status CheckExecute(ExecutableState& executable, absl::Span<const Argument> arguments,
                           const ExecuteOptions& options, bool is_abstract, const std::vector<int>& devices,
-                          const Caller& caller) {
+                          const std::vector<int>& own, const Caller& caller) {
   RETURN_IF_ERROR(executable.session->status());
-  const ExecuteCheck check(executable, arguments, is_abstract, devices, caller);
-  RETURN_IF_ERROR(check.CheckDevices());
+  const ExecuteCheck check(executable, arguments, is_abstract, own, caller);
+  RETURN_IF_ERROR(check.CheckDevices(devices));
   RETURN_IF_ERROR(check.CheckArgumentCount());
   for (size_t i = 0; i < arguments.size(); ++i) RETURN_IF_ERROR(check.CheckArgument(i));
   RETURN_IF_ERROR(check.CheckInlineBytes());

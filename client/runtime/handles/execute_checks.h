@@ -15,9 +15,10 @@ absl::Status CheckDonation(const ExecutableState& executable, absl::Span<const A
                            const Caller& caller);
 
 // Returns an error about the first wrong argument, option or device that the client knows of. `devices` has
-// one per participant, if the program and the options agree.
+// one per participant, if the program and the options agree, and `own` those whose participants this process
+// runs, to which the arguments and results belong.
 absl::Status CheckExecute(ExecutableState& executable, absl::Span<const Argument> arguments,
                           const ExecuteOptions& options, bool is_abstract, const std::vector<int>& devices,
-                          const Caller& caller);
+                          const std::vector<int>& own, const Caller& caller);
 
 }  // namespace hlod::runtime

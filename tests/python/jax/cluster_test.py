@@ -1,7 +1,6 @@
 """Arrays and programs on the devices of two daemons of a cluster, from one JAX process."""
 
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -9,22 +8,7 @@ import textwrap
 import unittest
 import unittest.mock
 
-
-def start(*flags):
-    """Starts a daemon on the loopback interface; returns it, its unix socket's address, and HOST:PORT."""
-    folder = tempfile.TemporaryDirectory()
-    local = f"unix:{folder.name}/hlod.sock"
-    daemon = subprocess.Popen([os.environ["HLOD_DAEMON"], "--listen", "tcp:127.0.0.1:0", "--listen", local, "--compile-cache", "none",
-                               "--log-level", "error", *flags], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    daemon.folder = folder
-    port, listening = None, False
-    for line in daemon.stdout:
-        found = re.match(r"hlod: listening on (?:tcp:)?127\.0\.0\.1:(\d+)", line)
-        port = found.group(1) if found else port
-        listening |= line.startswith("hlod: listening on unix:")
-        if port and listening:
-            return daemon, local, f"127.0.0.1:{port}"
-    raise AssertionError(f"hlod ended with {daemon.wait()}")
+from daemons import start_for
 
 
 class Cluster(unittest.TestCase):
@@ -34,15 +18,7 @@ class Cluster(unittest.TestCase):
         self.second, _, _ = self.daemon("--cluster", "ci", "--join", address, "--rank", "1")
 
     def daemon(self, *flags):
-        started = start(*flags)
-
-        def end():
-            started[0].kill()
-            started[0].communicate()
-            started[0].folder.cleanup()
-
-        self.addCleanup(end)
-        return started
+        return start_for(self, *flags)
 
     def run_program(self, program):
         done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=200,

@@ -303,7 +303,7 @@ TEST_F(PjrtMisuse, RefusesNullsInLayoutsAndOptions) {
   EXPECT_NE(create.Try(api().Client_Create).find("address is not a string"), std::string::npos);
 }
 
-TEST_F(PjrtMisuse, RefusesProgramsOfSeveralProcesses) {
+TEST_F(PjrtMisuse, RefusesSeveralProcessesWithoutAStore) {
   abi::NamedValue option = {};
   option.struct_size = sizeof(option);
   option.name = "num_nodes";
@@ -314,7 +314,9 @@ TEST_F(PjrtMisuse, RefusesProgramsOfSeveralProcesses) {
   Call<abi::Client_Create_Args> create;
   create->create_options = &option;
   create->num_options = 1;
-  EXPECT_EQ(create.Try(api().Client_Create).find("UNIMPLEMENTED: 2 processes"), 0u);
+  EXPECT_THAT(create.Try(api().Client_Create),
+              ::testing::HasSubstr("2 processes are to run programs together (num_nodes), but the framework "
+                                   "gives no key-value store"));
 }
 
 TEST_F(PjrtMisuse, LetsACallbackDestroyItsEvent) {

@@ -1,0 +1,224 @@
+// Joins a group. Each process first asks its daemon for its place in the cluster and tells the others. Then
+// process 0 connects, and gives each other process the pass for its daemon, by which that one's session is of
+// the same client for launches.
+#include "hlod/runtime/group.h"
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "client/runtime/cluster/daemons.h"
+#include "client/runtime/cluster/group_part.h"
+#include "client/runtime/connection/connector.h"
+#include "client/runtime/session/session.h"
+#include "common/base/errors/status.h"
+#include "common/base/text/strings.h"
+
+namespace hlod {
+namespace runtime {
+namespace {
+
+constexpr int kProcessesMax = 4096;
+// A daemon may learn a little later than its neighbour that a third one has joined.
+constexpr absl::Duration kRetryPause = absl::Milliseconds(100);
+
+// The daemon of one process, as it tells the others.
+struct Entry {
+  std::string cluster;
+  Daemons::Member member;
+};
+
+// Begins an entry of a process that does not join, with its reason.
+constexpr absl::string_view kRefused = "refused: ";
+
+std::string Write(const Entry& entry) {
+  return absl::StrJoin({absl::BytesToHexString(entry.cluster), absl::StrCat(entry.member.rank),
+                        absl::StrCat(entry.member.devices), absl::StrCat(entry.member.memory_bytes),
+                        absl::BytesToHexString(entry.member.name)},
+                       " ");
+}
+
+absl::StatusOr<Entry> Read(const std::string& text, int process) {
+  if (absl::StartsWith(text, kRefused))
+    return FailedPrecondition("Process %d has not joined: %s", process, text.substr(kRefused.size()));
+  const std::vector<std::string> words = absl::StrSplit(text, ' ');
+  Entry entry;
+  if (words.size() == 5 && absl::SimpleAtoi(words[1], &entry.member.rank) &&
+      absl::SimpleAtoi(words[2], &entry.member.devices) && entry.member.devices > 0 &&
+      absl::SimpleAtoi(words[3], &entry.member.memory_bytes)) {
+    entry.cluster = absl::HexStringToBytes(words[0]);
+    entry.member.name = absl::HexStringToBytes(words[4]);
+    return entry;
+  }
+  return InvalidArgument("The store's entry of process %d was not written by this version of hlod: \"%s\".",
+                         process, absl::CHexEscape(text.substr(0, 100)));
+}
+
+class Joining {
+ public:
+  Joining(GroupStore& store, const GroupOptions& options)
+      : store_(store), options_(options), deadline_(absl::Now() + options.timeout) {}
+
+  absl::StatusOr<Client> Run() {
+    RETURN_IF_ERROR(Exchange());
+    RETURN_IF_ERROR(CheckDaemons());
+    if (options_.process == 0) return Begin();
+    ASSIGN_OR_RETURN(const std::string pass, Get("pass", options_.process));
+    return Connect(absl::HexStringToBytes(pass));
+  }
+
+ private:
+  std::string Key(const char* what, int process) const {
+    return absl::StrCat(options_.name, "/", what, "/", process);
+  }
+  // Returns what process 0, or another one, has put into the store.
+  absl::StatusOr<std::string> Get(const char* what, int process) {
+    absl::StatusOr<std::string> value = store_.Get(Key(what, process), deadline_ - absl::Now());
+    if (!absl::IsDeadlineExceeded(value.status())) return value;
+    return absl::DeadlineExceededError(
+        absl::StrFormat("Process %d of %d has not joined the group \"%s\" in %s.",
+                        std::string_view(what) == "pass" ? 0 : process, options_.processes, options_.name,
+                        absl::FormatDuration(options_.timeout)));
+  }
+
+  absl::StatusOr<Entry> OwnEntry() const {
+    ASSIGN_OR_RETURN(const Client client, ConnectToAsk(options_.connect));
+    const DaemonFacts& facts = client.internal_session()->daemon();
+    if (facts.cluster.name().empty() && options_.processes > 1) {
+      return FailedPrecondition(
+          "The daemon at %s is not in a cluster. Processes run programs together when each has a daemon of "
+          "its own and the daemons form a cluster: hlod --cluster NAME --join HOST:PORT (server/README.md).",
+          client.address());
+    }
+    return Entry{facts.cluster.name(),
+                 {.rank = facts.cluster.rank(),
+                  .name = facts.name,
+                  .devices = static_cast<int>(facts.devices.size()),
+                  .memory_bytes = facts.devices.empty() ? 0 : facts.devices[0].memory_bytes}};
+  }
+
+  // Tells the other processes of this one's daemon, and learns theirs.
+  absl::Status Exchange() {
+    const absl::StatusOr<Entry> own = OwnEntry();
+    // A process that cannot join says so, so that nobody waits in vain.
+    const std::string told = own.ok() ? Write(*own) : absl::StrCat(kRefused, own.status().message());
+    RETURN_IF_ERROR(store_.Put(Key("daemon", options_.process), told));
+    RETURN_IF_ERROR(own.status());
+    for (int process = 0; process < options_.processes; ++process) {
+      if (process == options_.process) {
+        entries_.push_back(*own);
+        continue;
+      }
+      ASSIGN_OR_RETURN(const std::string text, Get("daemon", process));
+      ASSIGN_OR_RETURN(entries_.emplace_back(), Read(text, process));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckDaemons() const {
+    for (size_t p = 0; p < entries_.size(); ++p) {
+      const Entry& entry = entries_[p];
+      if (entry.cluster != entries_[0].cluster) {
+        return FailedPrecondition(
+            "The daemon of process %d is in the cluster \"%s\", and that of process 0 in \"%s\"; the "
+            "processes of a group have daemons of one cluster.",
+            p, entry.cluster, entries_[0].cluster);
+      }
+      for (size_t other = 0; other < p; ++other) {
+        if (entries_[other].member.rank != entry.member.rank) continue;
+        return FailedPrecondition(
+            "Processes %d and %d both use the daemon %s (rank %d); each process of a group needs one of its "
+            "own (HLOD_ADDRESS).",
+            other, p, entry.member.name, entry.member.rank);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Client> Connect(std::string pass) const {
+    std::vector<Daemons::Member> members;
+    int first_device = 0;
+    for (size_t p = 0; p < entries_.size(); ++p) {
+      if (p < static_cast<size_t>(options_.process)) first_device += entries_[p].member.devices;
+      members.push_back(entries_[p].member);
+    }
+    GroupPart part{.daemons = std::make_shared<Daemons>(members, static_cast<size_t>(options_.process)),
+                   .first_device = first_device,
+                   .pass = std::move(pass)};
+    return ConnectAs(part, options_.connect);
+  }
+
+  // Connects process 0, and gives the others their passes.
+  absl::StatusOr<Client> Begin() {
+    while (true) {
+      ASSIGN_OR_RETURN(Client client, Connect(/*pass=*/""));
+      std::vector<std::string> passes(entries_.size());
+      for (const v1::ClusterDaemon& row : client.internal_session()->daemon().cluster.daemons()) {
+        for (size_t p = 1; p < entries_.size(); ++p) {
+          if (entries_[p].member.rank == row.rank()) passes[p] = row.pass();
+        }
+      }
+      const auto missing = std::find(passes.begin() + 1, passes.end(), "") - passes.begin();
+      if (missing == static_cast<std::ptrdiff_t>(passes.size())) {
+        for (size_t p = 1; p < passes.size(); ++p)
+          RETURN_IF_ERROR(store_.Put(Key("pass", static_cast<int>(p)), absl::BytesToHexString(passes[p])));
+        return client;
+      }
+      if (absl::Now() > deadline_) {
+        return absl::DeadlineExceededError(absl::StrFormat(
+            "The daemon of process 0 has not heard in %s that the one of process %d, %s (rank %d), is in its "
+            "cluster.",
+            absl::FormatDuration(options_.timeout), missing,
+            entries_[static_cast<size_t>(missing)].member.name,
+            entries_[static_cast<size_t>(missing)].member.rank));
+      }
+      absl::SleepFor(kRetryPause);
+    }
+  }
+
+  GroupStore& store_;
+  const GroupOptions& options_;
+  const absl::Time deadline_;
+  std::vector<Entry> entries_;  // By process.
+};
+
+}  // namespace
+}  // namespace runtime
+
+absl::StatusOr<Client> JoinGroup(GroupStore& store, const GroupOptions& options) {
+  if (options.processes < 1 || options.processes > runtime::kProcessesMax)
+    return InvalidArgument("A group of %d processes; it has 1 to %d.", options.processes,
+                           runtime::kProcessesMax);
+  if (options.process < 0 || options.process >= options.processes)
+    return InvalidArgument("Process %d of a group of %d; they count from 0.", options.process,
+                           options.processes);
+  ASSIGN_OR_RETURN(const std::optional<runtime::AbstractRun> run, runtime::AbstractRunOfEnvironment());
+  if (run.has_value()) {
+    return MakeError(ErrorKind::kUnimplemented,
+                     "An abstract session (HLOD_ABSTRACT, hloctl check) is of one process; this one is to "
+                     "join a group.");
+  }
+  return runtime::Joining(store, options).Run();
+}
+
+GroupPlace PlaceInGroup(const Client& client) {
+  const runtime::Place& place = client.internal_session()->place();
+  if (place.daemons == nullptr || !place.daemons->is_group()) return {.devices = client.device_count()};
+  return {.process = place.daemons->ProcessOf(place.first_device),
+          .processes = place.daemons->processes(),
+          .first_device = place.first_device,
+          .devices = place.devices};
+}
+
+int ProcessOf(const Client& client, int device) {
+  const runtime::Place& place = client.internal_session()->place();
+  return place.daemons == nullptr || !place.daemons->is_group() ? 0 : place.daemons->ProcessOf(device);
+}
+
+}  // namespace hlod
