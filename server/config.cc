@@ -37,10 +37,14 @@ std::string Format(int64_t number, Unit unit) {
 Unit UnitOf(std::string_view limit) { return limit.find("bytes") != limit.npos ? Unit::kBytes : Unit::kNone; }
 
 absl::Status SetNumber(int64_t& field, std::string_view value, int64_t least, int64_t most, Unit unit) {
-  ASSIGN_OR_RETURN(const int64_t number, ParseSize(value));
-  if (number < least || number > most)
+  const absl::StatusOr<int64_t> number = ParseSize(value);
+  if (!number.ok()) {
+    return InvalidArgument("%s; it must be within %s and %s", FromAbsl(number.status().message()),
+                           Format(least, unit), Format(most, unit));
+  }
+  if (*number < least || *number > most)
     return InvalidArgument("%s is not within %s and %s", value, Format(least, unit), Format(most, unit));
-  field = number;
+  field = *number;
   return absl::OkStatus();
 }
 
@@ -149,6 +153,7 @@ void AddListening(Keys& keys) {
        "Messages of clients on this host through shared memory: on (for clients of this daemon's user), all "
        "(of every user), off; first, which is for clients, means on",
        "$HLOD_RING, else on", false, [](Config& config, std::string_view value) {
+         if (value.empty()) return InvalidArgument("the value is empty");
          RETURN_IF_ERROR(rpc::ParseRingUse(value).status());
          config.ring = std::string(value);
          return absl::OkStatus();

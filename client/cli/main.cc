@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
 #include "client/cli/options/command_line.h"
@@ -15,6 +16,7 @@
 #include "client/cli/print/table.h"
 #include "common/base/errors/error.h"
 #include "common/base/system/file.h"
+#include "common/rpc/credentials.h"
 
 namespace {
 
@@ -83,14 +85,17 @@ std::string Explain(const CLI::App& app, const CLI::ParseError& error) {
   return std::string(error.what()) + "\nRun with --help for more information.";
 }
 
-// Reads the PEM file that an option names into `text`.
+// Reads the PEM file that an option names into `text`, and checks that it has what `check` looks for.
+// Commands that do not connect check it, too.
 absl::Status ReadOption(const char* option, const CLI::Option& given, const std::string& path,
-                        std::string& text) {
+                        absl::FunctionRef<absl::Status(const std::string&)> check, std::string& text) {
   if (given.count() == 0) return absl::OkStatus();
   const absl::StatusOr<std::string> bytes = hlod::ReadFile(path);
   if (!bytes.ok()) return hlod::cli::UsageError(absl::StrCat(option, ": ", bytes.status().message()));
   if (bytes->empty()) return hlod::cli::UsageError(absl::StrCat(option, ": file ", path, " is empty."));
   text = *bytes;
+  if (const absl::Status status = check(text); !status.ok())
+    return hlod::cli::UsageError(absl::StrCat(option, ": file ", path, ": ", status.message(), "."));
   return absl::OkStatus();
 }
 
@@ -144,9 +149,18 @@ struct ConnectionFlags {
   // Reads the files that the parsed flags name into `common`.
   absl::Status Finish(int argc, char** argv) {
     hlod::TlsOptions& tls = common.connect.tls;
-    absl::Status status = ReadOption("--tls-ca", *ca, ca_file, tls.root_certificates);
-    if (status.ok()) status = ReadOption("--tls-cert", *certificate, certificate_file, tls.certificate);
-    if (status.ok()) status = ReadOption("--tls-key", *key, key_file, tls.key);
+    const auto is_key_of = [&](const std::string& text) {
+      return hlod::rpc::CheckKey(text, tls.certificate);
+    };
+    if ((certificate->count() == 0) != (key->count() == 0))
+      return hlod::cli::UsageError("--tls-cert and --tls-key belong together: give both or neither.");
+    absl::Status status =
+        ReadOption("--tls-ca", *ca, ca_file, hlod::rpc::CheckCertificates, tls.root_certificates);
+    if (status.ok()) {
+      status = ReadOption("--tls-cert", *certificate, certificate_file, hlod::rpc::CheckCertificates,
+                          tls.certificate);
+    }
+    if (status.ok()) status = ReadOption("--tls-key", *key, key_file, is_key_of, tls.key);
     if (status.ok()) status = ReadTokenFile(argc, argv, *token, token_file, common.connect.token);
     if (!status.ok()) return status;
     common.connect.name = "hloctl";
@@ -179,6 +193,7 @@ int Main(int argc, char** argv, const std::vector<std::string>& program, bool js
     CLI::App* const parser = app.add_subcommand(command.name, command.help);
     commands.emplace_back(parser, command.add(*parser, program));
   }
+  RefuseEmptyValues(app);
 
   try {
     app.parse(argc, argv);

@@ -1,5 +1,7 @@
 // Distinguishes the forms of a module.
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "client/import/import.h"
 #include "common/base/errors/error.h"
@@ -26,6 +28,14 @@ ModuleOr Converted(const absl::StatusOr<stablehlo::Program>& program, const Read
   return stablehlo::ToHlo(*program, options);
 }
 
+// Returns an HLO module, unless another entry is asked for than the one that it has.
+ModuleOr WithEntry(ModuleOr module, const std::string& entry) {
+  if (!module.ok() || entry.empty() || entry == (*module)->entry().name()) return module;
+  return InvalidArgument(
+      "The entry %s cannot be chosen: an HLO module has one entry, here %s; a StableHLO program may have several.",
+      entry, (*module)->entry().name());
+}
+
 ModuleOr Read(std::string_view bytes, const ReadOptions& options) {
   if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     return InvalidArgument(
@@ -34,9 +44,11 @@ ModuleOr Read(std::string_view bytes, const ReadOptions& options) {
   }
   if (stablehlo::IsExported(bytes)) return Converted(stablehlo::ParseExported(bytes), options);
   if (stablehlo::IsBytecode(bytes)) return Converted(stablehlo::ParseBytecode(bytes), options);
-  if (!LooksLikeText(bytes)) return hlo::FromSerialized(bytes, {.for_execution = options.for_execution});
+  if (!LooksLikeText(bytes)) {
+    return WithEntry(hlo::FromSerialized(bytes, {.for_execution = options.for_execution}), options.entry);
+  }
   if (stablehlo::IsStablehloText(bytes)) return Converted(stablehlo::ParseText(bytes), options);
-  return hlo::ParseModule(bytes);
+  return WithEntry(hlo::ParseModule(bytes), options.entry);
 }
 
 }  // namespace

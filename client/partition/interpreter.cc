@@ -6,8 +6,9 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
+
+#include "common/base/system/switch.h"
 
 namespace hlod::partition {
 
@@ -22,10 +23,7 @@ std::string Interpreter() {
   return "python3";
 }
 
-bool PartitioningIsOn() {
-  const char* const value = std::getenv("HLOD_PARTITION");
-  return value == nullptr || std::string_view(value) != "0";
-}
+bool PartitioningIsOn() { return ReadSwitch("HLOD_PARTITION", true).value_or(true); }
 
 std::string PackageFolder() {
   Dl_info self = {};

@@ -214,6 +214,15 @@ std::string ListCompiles(Registry& registry, const Request& request) {
 
 std::string GetStats(Registry& registry, const Request&) { return registry.Stats().SerializeAsString(); }
 
+// Returns true when a session of this number is open, or ended recently enough for its own rows to be kept.
+bool HasAccountOf(Registry& registry, uint64_t session) {
+  const auto is = [session](const auto& account) { return account->session == session; };
+  const Registry::Accounts accounts = registry.AllAccounts();
+  return std::ranges::any_of(accounts.kept, is) ||
+         std::ranges::any_of(accounts.sessions,
+                             [session](const auto& open) { return open->identity().id == session; });
+}
+
 struct Method {
   const char* name;
   std::string (*answer)(Registry&, const Request&);
@@ -230,6 +239,12 @@ absl::StatusOr<std::string> AnswerAdmin(Registry& registry, const std::string& m
                                         const std::string& request) {
   v1::ListRequest parsed;
   if (!parsed.ParseFromString(request)) return InvalidArgument("The request is not an hlod.v1.ListRequest.");
+  if (parsed.session() != 0 && !HasAccountOf(registry, parsed.session())) {
+    return NotFound(
+        "There is no session %d: none has had this number, or it ended so long ago that its rows are part of "
+        "the sum of ended sessions.",
+        parsed.session());
+  }
   for (const Method& row : kMethods) {
     if (method == row.name) return row.answer(registry, parsed);
   }

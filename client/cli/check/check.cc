@@ -1,6 +1,7 @@
 // hloctl check: prints what a module costs and needs without running it, or what a program needs.
 #include <cstdio>
 
+#include "absl/strings/str_cat.h"
 #include "client/analysis/check/module_check.h"
 #include "client/analysis/preflight/verdict.h"
 #include "client/cli/check/check_mesh.h"
@@ -111,7 +112,9 @@ absl::StatusOr<CheckOutcome> Check(const CommonOptions& common, const CheckOptio
   std::optional<analysis::Target> target;
   if (!options.target.empty()) {
     ASSIGN_OR_RETURN(const std::vector<analysis::Chip> chips, analysis::KnownChips(options.chips));
-    ASSIGN_OR_RETURN(target, analysis::ParseTarget(options.target, chips));
+    absl::StatusOr<analysis::Target> read = analysis::ParseTarget(options.target, chips);
+    if (!read.ok()) return UsageError(absl::StrCat("--", read.status().message()));
+    target = *std::move(read);
   }
   analysis::Budget budget;
   if (!options.budget.empty() && !options.update_budget) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -56,8 +57,11 @@ Action ActionOf(std::shared_ptr<const Options> options,
   };
 }
 
-// Accepts whole numbers from `least` on. Text that is not a number is reported by the option's conversion.
-CLI::Validator AtLeast(int64_t least);
+// Accepts whole numbers from `least` to `most`.
+CLI::Validator WholeNumber(int64_t least, uint64_t most = INT32_MAX);
+// Refuses empty values of all options of a command and of its subcommands: a script whose variable is not set
+// gives one, and no option has a use for it.
+void RefuseEmptyValues(CLI::App& command);
 // Accepts finite numbers that are not negative.
 CLI::Validator Seconds();
 

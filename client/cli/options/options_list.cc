@@ -14,10 +14,13 @@ enum ListFlags : int { kRows = 1, kSession = 2 };
 
 std::shared_ptr<ListOptions> AddListOptions(CLI::App& command, int limits) {
   const auto options = std::make_shared<ListOptions>();
-  if (limits & kSession) command.add_option("--session", options->session, "List only this session's rows");
+  if (limits & kSession) {
+    command.add_option("--session", options->session, "List only this session's rows")
+        ->check(WholeNumber(1, UINT64_MAX));
+  }
   if (limits & kRows) {
     command.add_option("--limit", options->limit, "Maximum number of rows")
-        ->check(AtLeast(1))
+        ->check(WholeNumber(1))
         ->capture_default_str();
   }
   return options;
@@ -67,6 +70,11 @@ Action AddGraphs(CLI::App& command, OptionWords) {
                                             "Profile ($HLOD_PROFILE) to report on in place of the daemon: "
                                             "graphs, breaks with their cost, recompiles")
                                 ->excludes(from_torch_xla);
+  // They select rows of the daemon.
+  for (const char* const option : {"--session", "--limit", "--by"})
+    file->excludes(command.get_option(option));
+  for (const char* const option : {"--session", "--limit"})
+    from_torch_xla->excludes(command.get_option(option));
   command.add_flag("--incomplete", profile->allow_incomplete, "Accept an incomplete profile")->needs(file);
   return [=](const CommonOptions& common) -> absl::StatusOr<CheckOutcome> {
     const absl::Status status = !profile->path.empty() ? ReportRun(common, *profile)
@@ -84,14 +92,16 @@ Action AddTop(CLI::App& command, OptionWords) {
       ->check(Seconds())
       ->capture_default_str();
   command.add_option("--frames", options->frames, "Exit after N frames; 0: run until interrupted")
-      ->check(AtLeast(0))
+      ->check(WholeNumber(0))
       ->capture_default_str();
   return ActionOf<TopOptions>(options, &Top);
 }
 
 Action AddPing(CLI::App& command, OptionWords) {
   const auto count = std::make_shared<int>(10);
-  command.add_option("--count", *count, "Number of round trips")->check(AtLeast(1))->capture_default_str();
+  command.add_option("--count", *count, "Number of round trips")
+      ->check(WholeNumber(1))
+      ->capture_default_str();
   return [count](const CommonOptions& common) -> absl::StatusOr<CheckOutcome> {
     if (const absl::Status status = Ping(common, *count); !status.ok()) return status;
     return CheckOutcome::kPassed;
@@ -105,10 +115,10 @@ Action AddCluster(CLI::App& command, OptionWords) {
   waits
       ->add_option("--size", wait->size,
                    "Number of members; without it, what the coordinator was started for (--cluster-size)")
-      ->check(AtLeast(1));
+      ->check(WholeNumber(1));
   waits->add_option("--seconds", wait->seconds, "Time to wait")->check(Seconds())->capture_default_str();
   CLI::App* const tries = command.add_subcommand("try", "Time launches without work over all members");
-  tries->add_option("--count", *count, "Number of launches")->check(AtLeast(1))->capture_default_str();
+  tries->add_option("--count", *count, "Number of launches")->check(WholeNumber(1))->capture_default_str();
   const auto keys = std::make_shared<KeysOptions>();
   CLI::App* const makes_keys =
       command.add_subcommand("keys", "Make an authority, and certificates for daemons and clients");

@@ -1,20 +1,36 @@
 // Options of the commands on modules: run, profile, check, convert, check-module.
 #include <cmath>
+#include <cstdint>
 #include <memory>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
 #include "client/cli/options/command_line.h"
 
 namespace hlod::cli {
 
-CLI::Validator AtLeast(int64_t least) {
+CLI::Validator WholeNumber(int64_t least, uint64_t most) {
   return CLI::Validator(
-      [least](std::string& text) {
-        int64_t number = 0;
-        if (!absl::SimpleAtoi(text, &number) || number >= least) return std::string();
-        return text + " is less than " + std::to_string(least);
+      [least, most](std::string& text) {
+        int64_t negative = 0;
+        uint64_t number = 0;
+        const bool is_negative = absl::SimpleAtoi(text, &negative) && negative < 0;
+        const bool fits = is_negative ? negative >= least
+                                      : absl::SimpleAtoi(text, &number) && number <= most &&
+                                            (least <= 0 || number >= static_cast<uint64_t>(least));
+        return fits ? std::string()
+                    : absl::StrFormat("\"%s\" is not a whole number from %d to %d", text, least, most);
       },
-      "", "AtLeast");
+      "", "WholeNumber");
+}
+
+void RefuseEmptyValues(CLI::App& command) {
+  for (CLI::Option* const option : command.get_options()) {
+    option->check(
+        [](const std::string& text) { return text.empty() ? "the value is empty" : std::string(); });
+  }
+  for (CLI::App* const subcommand : command.get_subcommands([](CLI::App*) { return true; }))
+    RefuseEmptyValues(*subcommand);
 }
 
 CLI::Validator Seconds() {
@@ -22,7 +38,7 @@ CLI::Validator Seconds() {
       [](std::string& text) {
         double seconds = 0;
         if (absl::SimpleAtod(text, &seconds) && std::isfinite(seconds) && seconds >= 0) return std::string();
-        return text + " is not a number of seconds";
+        return "\"" + text + "\" is not a number of seconds from 0 on";
       },
       "", "Seconds");
 }
@@ -63,11 +79,15 @@ void AddRunOptions(CLI::App& command, RunOptions& options) {
                   "Print N values that the program outfeeds; C=N: N values that it sends to the host "
                   "through channel C")
       ->allow_extra_args(false);
-  command.add_option("--random", options.random_seed,
-                     "Fill parameters without a file with random values from this seed instead of zeros");
-  command.add_option("--repeat", options.repeat, "Number of runs")->check(AtLeast(1))->capture_default_str();
+  command
+      .add_option("--random", options.random_seed,
+                  "Fill parameters without a file with random values from this seed instead of zeros")
+      ->check(WholeNumber(0, UINT64_MAX));
+  command.add_option("--repeat", options.repeat, "Number of runs")
+      ->check(WholeNumber(1))
+      ->capture_default_str();
   command.add_option("--device", options.device, "Ordinal of the device to run on")
-      ->check(AtLeast(0))
+      ->check(WholeNumber(0))
       ->capture_default_str();
   command.add_option("--deadline", options.deadline_seconds, "Maximum seconds per run; 0: unlimited")
       ->check(Seconds())
@@ -80,7 +100,8 @@ Action AddRun(CLI::App& command, const std::vector<std::string>&) {
   const auto options = std::make_shared<RunOptions>();
   AddRunOptions(command, *options);
   command.add_option("--placeholder", options->placeholders, "Make parameter N a placeholder")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->check(WholeNumber(0));
   command.add_flag("--abstract", options->abstract,
                    "Accept placeholders as arguments; results that depend on them become placeholders");
   command.add_option(
@@ -107,7 +128,7 @@ Action AddProfile(CLI::App& command, const std::vector<std::string>&) {
   options->run.repeat = 10;
   AddRunOptions(command, options->run);
   command.add_option("--limit", options->limit, "Maximum number of steps in the table")
-      ->check(AtLeast(1))
+      ->check(WholeNumber(1))
       ->capture_default_str();
   return ActionOf<ProfileOptions>(options, &ProfileModule);
 }
@@ -130,7 +151,7 @@ Action AddPartition(CLI::App& command, const std::vector<std::string>&) {
   command.add_option("--mesh", options->mesh,
                      "Axes of the devices, as in data=4,model=2; without it the module's own mesh");
   command.add_option("--devices", options->devices, "Number of devices of a module that names no mesh")
-      ->check(AtLeast(1));
+      ->check(WholeNumber(1, INT64_MAX));
   command
       .add_option("--partitioner", options->partitioner,
                   "shardy or gspmd; auto: the one whose shardings the module has")
@@ -160,14 +181,16 @@ Action AddCheck(CLI::App& command, const std::vector<std::string>& program) {
   command.add_option("--preflight", options->preflight,
                      "Folder with the preflight logs of a run, which is checked instead of a module");
   command
-      .add_option("--steps", options->steps,
-                  "End the program after N Sync()s, or, if JAX or PyTorch/XLA runs it, N runs of the program that "
-                  "computes most")
-      ->check(AtLeast(1));
+      .add_option(
+          "--steps", options->steps,
+          "End the program after N Sync()s, or, if JAX or PyTorch/XLA runs it, N runs of the program that "
+          "computes most")
+      ->check(WholeNumber(1, INT64_MAX));
   command
-      .add_option("--devices", options->devices,
-                  "Number of devices that the program finds; without it one, or as many as the target has chips")
-      ->check(AtLeast(1));
+      .add_option(
+          "--devices", options->devices,
+          "Number of devices that the program finds; without it one, or as many as the target has chips")
+      ->check(WholeNumber(1, INT64_MAX));
   command
       .add_option(
           "--stand-in", options->stand_in,

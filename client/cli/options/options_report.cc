@@ -14,9 +14,10 @@ Action AddReplay(CLI::App& command, const std::vector<std::string>&) {
                                                          {"random", ReplayData::kRandom},
                                                          {"placeholder", ReplayData::kPlaceholder}};
   command
-      .add_option("--data", options->data,
-                  "Data in place of the contents of tensors: zeros, random, placeholder")
-      ->transform(CLI::CheckedTransformer(replay_data));
+      .add_option_function<std::string>(
+          "--data", [=](const std::string& name) { options->data = replay_data.at(name); },
+          "Data in place of the contents of tensors: zeros, random, placeholder")
+      ->check(CLI::IsMember({"zeros", "random", "placeholder"}));
   command.add_flag("--incomplete", options->allow_incomplete, "Accept an incomplete command log");
   return ActionOf<ReplayOptions>(options, &Replay);
 }

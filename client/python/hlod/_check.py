@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-from . import _crossings, _hloctl, _html, _partition
+from . import _crossings, _environment, _hloctl, _html, _partition
 from ._crossings import Transfer
 
 
@@ -214,7 +214,7 @@ def check(
     """
     __tracebackhide__ = True  # pytest shows the caller's line.
     if update_budget is None:
-        update_budget = os.environ.get("HLOD_UPDATE_BUDGET") == "1" and budget is not None and not isinstance(budget, dict)
+        update_budget = _environment.switch("HLOD_UPDATE_BUDGET") and budget is not None and not isinstance(budget, dict)
     transfers, limits = None, {}
     if callable(program) or arguments or keywords:
         program, transfers = _lowered(program, arguments, keywords)

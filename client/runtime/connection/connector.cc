@@ -306,6 +306,13 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& 
   return channel;
 }
 
+absl::Status NoAnswerWithin(absl::Duration limit) {
+  return DeadlineExceeded(
+      "The daemon took the connection and did not answer within %s (ConnectOptions::timeout): its process is "
+      "stopped or stuck, or the machine is overloaded.",
+      absl::FormatDuration(limit));
+}
+
 absl::Status ExplainDropped(const absl::Status& status, const rpc::Endpoint& endpoint,
                             const TlsOptions& tls) {
   if (status.code() != absl::StatusCode::kUnavailable || KindOf(status) != ErrorKind::kNone ||

@@ -39,6 +39,8 @@ absl::Status CheckCredentials(const ConnectOptions& options);
 // lack: $HLOD_TOKEN_FILE or $HLOD_TOKEN, $HLOD_TLS_CA, $HLOD_TLS_CERT and $HLOD_TLS_KEY (files).
 absl::StatusOr<ConnectOptions> WithCredentialsOfEnvironment(const ConnectOptions& options,
                                                             rpc::Endpoint::Kind kind);
+// Returns DEADLINE_EXCEEDED for a daemon that took a connection and then was silent for the time `limit`.
+absl::Status NoAnswerWithin(absl::Duration limit);
 // Returns `status`, the error of the first call on a connection to `endpoint`, with an explanation if TLS may
 // be the reason: a daemon that requires TLS just drops a plain connection.
 absl::Status ExplainDropped(const absl::Status& status, const rpc::Endpoint& endpoint, const TlsOptions& tls);
@@ -63,6 +65,8 @@ absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags);
 absl::Status ExplainPrivateDaemon(const absl::Status& status, const std::vector<std::string>& flags);
 // Returns false when the library should not start daemons of its own (hidden_client.h): $HLOD_HOST_DAEMON is 0.
 bool MayStartHiddenDaemon();
+// Returns an error for a variable that turns a part of the client on or off and is neither 0 nor 1.
+absl::Status CheckSwitches();
 // Returns $HLOD_DAEMON, else `hlod` beside this program or this library (or in ../bin of either), else on
 // $PATH. NOT_FOUND naming the places.
 absl::StatusOr<std::string> FindDaemonBinary();

@@ -26,6 +26,7 @@
 #include "client/runtime/session/command_log_writer.h"
 #include "common/base/errors/status.h"
 #include "common/base/system/file.h"
+#include "common/base/system/switch.h"
 #include "common/rpc/shared_memory.h"
 
 extern char** environ;
@@ -134,7 +135,15 @@ absl::Status ReadFileOf(const char* variable, absl::StatusOr<std::string> (*read
 
 std::string CommandLogPath() { return Environment("HLOD_COMMAND_LOG"); }
 
-bool MayStartHiddenDaemon() { return Environment("HLOD_HOST_DAEMON") != "0"; }
+bool MayStartHiddenDaemon() { return ReadSwitch("HLOD_HOST_DAEMON", true).value_or(true); }
+
+absl::Status CheckSwitches() {
+  for (const char* const variable : {"HLOD_HOST_DAEMON", "HLOD_PARTITION", "HLOD_WARNINGS"}) {
+    const absl::Status status = ReadSwitch(variable, true).status();
+    if (!status.ok()) return WithKind(status, ErrorKind::kArgument);
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<rpc::Endpoint> FindAddress(const std::string& address) {
   if (!address.empty()) return Parse(address);
@@ -197,6 +206,7 @@ absl::StatusOr<ConnectOptions> WithCredentialsOfEnvironment(const ConnectOptions
 }
 
 absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& options) {
+  RETURN_IF_ERROR(CheckSwitches());
   RETURN_IF_ERROR(CheckCredentials(options));
   const bool wants_private =
       options.address == kPrivate ||

@@ -20,6 +20,7 @@ runtime::AdminConnection::~AdminConnection() {
 
 absl::Status runtime::AdminConnection::Open(const ConnectOptions& options) {
   RETURN_IF_ERROR(CheckGrpc());
+  RETURN_IF_ERROR(CheckSwitches());
   RETURN_IF_ERROR(CheckCredentials(options));
   ASSIGN_OR_RETURN(endpoint_, FindAddress(options.address));
   ASSIGN_OR_RETURN(options_, WithCredentialsOfEnvironment(options, endpoint_.kind));

@@ -53,6 +53,8 @@ class AdminConnection {
     const bool once = endpoint_.kind == rpc::Endpoint::Kind::kDescriptor;
     if (broke && !once && Replace(stub, deadline).ok())
       status = CallOnce(*CurrentStub(), method, request, deadline, &response);
+    if (status.code() == absl::StatusCode::kDeadlineExceeded && KindOf(status) == ErrorKind::kNone)
+      return Annotate(NoAnswerWithin(at_most), "asking " + rpc::ToString(endpoint_));
     if (!status.ok()) return ExplainDropped(status, endpoint_, options_.tls);
     return response;
   }

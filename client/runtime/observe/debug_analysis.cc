@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/runtime/observe/debug_analysis.h"
 #include "common/base/errors/status.h"
+#include "common/base/system/switch.h"
 #include "common/base/text/strings.h"
 #include "hlod/tensor/trace.h"
 
@@ -124,10 +125,7 @@ absl::Status BeginDebugAnalysis() {
 }
 
 bool WarningsAreOn() {
-  static const bool on = [] {
-    const char* const value = std::getenv("HLOD_WARNINGS");
-    return value == nullptr || std::string_view(value) != "0";
-  }();
+  static const bool on = ReadSwitch("HLOD_WARNINGS", true).value_or(true);
   return on;
 }
 

@@ -9,6 +9,7 @@
 
 #include "absl/time/clock.h"
 #include "client/runtime/cluster/daemons.h"
+#include "client/runtime/connection/connector.h"
 #include "client/runtime/connection/ring_pipe.h"
 #include "client/runtime/session/command_log_writer.h"
 #include "client/runtime/session/heart.h"
@@ -47,10 +48,11 @@ absl::Status LostSession(const std::string& address, std::string_view why) {
                                    address, why));
 }
 
-// Sends Hello and waits for Welcome. Sets `writing` to true if the write of Hello has not been reported as
-// complete; further messages may come before that, so it does not wait for the report.
+// Sends Hello and waits for Welcome until `deadline`, which is the end of the time `limit`. Sets `writing` to
+// true if the write of Hello has not been reported as complete; further messages may come before that, so it
+// does not wait for the report.
 absl::StatusOr<v1::Welcome> Handshake(Pipe& pipe, const v1::Hello& hello, absl::Time deadline,
-                                      bool* writing) {
+                                      absl::Duration limit, bool* writing) {
   v1::ClientMessage message;
   *message.mutable_hello() = hello;
   message.mutable_hello()->set_checksums(pipe.checksums());
@@ -59,7 +61,7 @@ absl::StatusOr<v1::Welcome> Handshake(Pipe& pipe, const v1::Hello& hello, absl::
     PipeEvent event = pipe.Poll(deadline);
     switch (event.kind) {
       case PipeEvent::Kind::kNothing:
-        if (absl::Now() >= deadline) return DeadlineExceeded("The daemon did not answer in time.");
+        if (absl::Now() >= deadline) return NoAnswerWithin(limit);
         break;
       case PipeEvent::Kind::kWritten: *writing = false; break;
       case PipeEvent::Kind::kRead:
@@ -121,7 +123,7 @@ absl::Status Session::Greet(absl::Time deadline) {
   bool writing = false;
   v1::Hello hello = MakeHello(options_.name, connector_->local());
   hello.set_pass(options_.pass);
-  absl::StatusOr<v1::Welcome> welcome = Handshake(*pipe, hello, deadline, &writing);
+  absl::StatusOr<v1::Welcome> welcome = Handshake(*pipe, hello, deadline, options_.timeout, &writing);
   if (!welcome.ok())
     return connector_->Explain(Annotate(welcome.status(), "connecting to " + connector_->address()));
   ASSIGN_OR_RETURN(daemon_, ReadFacts(*welcome));
@@ -246,7 +248,7 @@ absl::Status Session::ResumeOnce(absl::Time deadline, bool* retry) {
   absl::StatusOr<std::shared_ptr<Pipe>> pipe = Connect(deadline);
   bool writing = false;
   absl::StatusOr<v1::Welcome> welcome =
-      pipe.ok() ? Handshake(**pipe, hello, deadline, &writing) : pipe.status();
+      pipe.ok() ? Handshake(**pipe, hello, deadline, options_.timeout, &writing) : pipe.status();
   mu_.Lock();
 
   if (!welcome.ok()) {

@@ -69,11 +69,14 @@ def folder() -> str:
     return os.path.join(base, "hlod", "partition")
 
 
+def wrong_limit() -> str:
+    """Returns what is wrong with $HLOD_PARTITION_CACHE_BYTES, as a sentence; empty when nothing is."""
+    text = os.environ.get("HLOD_PARTITION_CACHE_BYTES") or "0"
+    return "" if text.isascii() and text.isdecimal() else f'$HLOD_PARTITION_CACHE_BYTES is "{text}"; it is a number of bytes from 0 on.'
+
+
 def _limit() -> int:
-    try:
-        return int(os.environ.get("HLOD_PARTITION_CACHE_BYTES", _BYTES_MAX))
-    except ValueError:
-        return _BYTES_MAX
+    return int(os.environ.get("HLOD_PARTITION_CACHE_BYTES") or _BYTES_MAX)
 
 
 def _shrink() -> None:

@@ -11,7 +11,7 @@ import os
 import select
 import sys
 
-from . import frames
+from . import cache, frames
 
 INSTALL = "Partitioning needs jaxlib 0.6 or later, which {python} does not have: `{python} -m pip install 'jaxlib>=0.6'`."
 
@@ -24,7 +24,7 @@ def main(arguments: list[str]) -> int:
     jaxlib, error = _prepare()
     if not _write(out, frames.pack({"ready": 0, "error": error} if error else {"ready": 1, "jaxlib": jaxlib})) or error:
         return 1
-    from . import cache, compile
+    from . import compile
 
     watched = tuple(descriptor for descriptor in (0, parent) if descriptor is not None)
     while True:
@@ -64,6 +64,8 @@ def _watch_parent() -> int | None:
 
 def _prepare() -> tuple[str, str]:
     """Loads jaxlib before processes are forked from this one. Returns its version, or an error."""
+    if wrong := cache.wrong_limit():
+        return "", wrong
     for variable in ("XLA_FLAGS", "TF_XLA_FLAGS"):  # The caller's flags, such as dumps, are not meant for this compiler.
         os.environ.pop(variable, None)
     os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", TF_CPP_MIN_LOG_LEVEL="2")

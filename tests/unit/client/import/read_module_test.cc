@@ -35,5 +35,14 @@ TEST(ReadModule, ErrorsSayWhichFormWasTaken) {
   EXPECT_THAT(std::string(ReadModule(" \n").status().message()), testing::HasSubstr("It is empty"));
 }
 
+TEST(ReadModule, AnHloModuleHasOneEntry) {
+  EXPECT_TRUE(ReadModule(kHlo, {.entry = "main"}).ok());
+  const auto proto = hlo::Serialize(**ReadModule(kHlo));
+  for (const std::string_view bytes : {kHlo, std::string_view(proto)}) {
+    EXPECT_THAT(std::string(ReadModule(bytes, {.entry = "foo"}).status().message()),
+                testing::HasSubstr("The entry foo cannot be chosen: an HLO module has one entry, here main"));
+  }
+}
+
 }  // namespace
 }  // namespace hlod
