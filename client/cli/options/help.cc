@@ -129,7 +129,8 @@ constexpr JsonObject kJsonObjects[] = {
      "number_bytes] breaks[stage cause operation origin value times host_to_device_bytes "
      "device_to_host_bytes held_bytes host_to_device_calls device_to_host_calls fusion_lost_bytes "
      "times_us saves_graphs saves_executes saves_us remedy] recompiles[reason why program nearest "
-     "origin step compile_us remedy] slow[path what line program times us remedy] steps compiles "
+     "origin step compile_us remedy] slow[path what line program times us remedy] "
+     "transfers[cause direction origin bytes calls] steps compiles "
      "daemon_hits cache_hits executes host_to_device device_to_host times wall_us"},
     {"cluster",
      "name join member epoch size peer_silence_us members[rank name address incarnation devices joined state "

@@ -268,6 +268,24 @@ void AddRecompiles(const Profile& run, const Timeline& timeline, GraphReport& re
   }
 }
 
+void AddTransfers(const Profile& run, GraphReport& report) {
+  std::map<std::tuple<Cause, std::string, int>, LineTransfers> rows;
+  for (const ProfileAccount& account : run.accounts) {
+    for (const TransferRow& row : account.account.transfers) {
+      const Origin origin = row.other_lines ? Origin() : row.origin;
+      LineTransfers& line = rows[{row.cause, origin.file, origin.line}];
+      line.cause = row.cause;
+      line.origin = origin;
+      line.amount.bytes += row.amount.bytes;
+      line.amount.calls += row.amount.calls;
+    }
+  }
+  for (auto& [key, row] : rows) report.transfers.push_back(std::move(row));
+  std::stable_sort(
+      report.transfers.begin(), report.transfers.end(),
+      [](const LineTransfers& a, const LineTransfers& b) { return a.amount.bytes > b.amount.bytes; });
+}
+
 }  // namespace
 
 std::string_view Name(BreakStage stage) { return stage == BreakStage::kTrace ? "trace" : "lowering"; }
@@ -282,6 +300,7 @@ GraphReport MakeGraphReport(const Profile& run) {
   AddBreaks(timeline, report);
   AddRecompiles(run, timeline, report);
   report.slow = SlowRows(run);
+  AddTransfers(run, report);
   for (const Event& event : run.events) report.steps += std::holds_alternative<StepEvent>(event.what);
   if (!run.events.empty()) report.wall_us = run.events.back().at_us - run.events.front().at_us;
   return report;

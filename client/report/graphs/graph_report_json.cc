@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/report/graphs/or_null.h"
+#include "common/base/kinds.h"
 #include "hlod/observe/graph_report.h"
 
 namespace hlod {
@@ -76,6 +77,13 @@ Json ToJson(const SlowRow& row) {
   return {{"path", row.path},   {"what", row.what}, {"line", row.line},    {"program", row.program},
           {"times", row.times}, {"us", row.us},     {"remedy", row.remedy}};
 }
+Json ToJson(const LineTransfers& row) {
+  return {{"cause", std::string(Name(row.cause))},
+          {"direction", std::string(Name(DirectionOf(row.cause)))},
+          {"origin", ToJson(row.origin)},
+          {"bytes", row.amount.bytes},
+          {"calls", row.amount.calls}};
+}
 template <typename Row>
 Json ToJson(const std::vector<Row>& rows) {
   Json list = Json::array();
@@ -90,6 +98,7 @@ std::string ToJson(const GraphReport& report) {
                      {"breaks", ToJson(report.breaks)},
                      {"recompiles", ToJson(report.recompiles)},
                      {"slow", ToJson(report.slow)},
+                     {"transfers", ToJson(report.transfers)},
                      {"steps", report.steps},
                      {"compiles", report.compiles},
                      {"daemon_hits", report.daemon_hits},

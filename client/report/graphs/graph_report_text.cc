@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "client/report/graphs/table.h"
+#include "common/base/kinds.h"
 #include "common/base/text/strings.h"
 #include "hlod/observe/graph_report.h"
 
@@ -74,6 +75,15 @@ std::string Slow(const GraphReport& report) {
   return table.ToString();
 }
 
+std::string Transfers(const GraphReport& report) {
+  Table table({"transfer", "direction", "line", "bytes", "calls"});
+  for (const LineTransfers& row : report.transfers) {
+    table.Add({std::string(Name(row.cause)), std::string(Name(DirectionOf(row.cause))), ToString(row.origin),
+               N(row.amount.bytes), N(row.amount.calls)});
+  }
+  return table.ToString();
+}
+
 }  // namespace
 
 std::string ToText(const GraphReport& report) {
@@ -91,6 +101,7 @@ std::string ToText(const GraphReport& report) {
   else absl::StrAppend(&text, Breaks(report), "\n");
   if (!report.recompiles.empty()) absl::StrAppend(&text, Recompiles(report), "\n");
   if (!report.slow.empty()) absl::StrAppend(&text, Slow(report), "\n");
+  if (!report.transfers.empty()) absl::StrAppend(&text, Transfers(report), "\n");
   if (report.breaks.empty()) return text;
   const BreakRow& first = report.breaks.front();
   absl::StrAppendFormat(&text, "Remove first: %s at %s, which saves %.0f us of %.0f (%.0f%%). %s\n",

@@ -1,14 +1,17 @@
-// One row per break, per line that recompiles, per line that uploads repeatedly, per slow path.
+// One row per break, per line that recompiles, per line that waits or uploads repeatedly, per slow path.
 #include "client/report/page/first.h"
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "client/report/page/pauses.h"
 #include "common/base/kinds.h"
 #include "common/base/text/strings.h"
 
@@ -67,7 +70,16 @@ void AddBreaks(const GraphReport& graphs, Rows& rows) {
   }
 }
 
-void AddRecompiles(const GraphReport& graphs, Rows& rows) {
+// Returns the recompiles of a line that count. A number of a trace becomes a parameter when it first varies,
+// which costs one recompile. Programs without traces have no such parameters.
+int64_t LeastRecompiles(const Profile& run) {
+  int64_t closes = 0;
+  ForEach<CloseEvent>(run, [&](const Event&, const CloseEvent&) { ++closes; });
+  return closes == 0 ? 1 : 2;
+}
+
+void AddRecompiles(const GraphReport& graphs, const Profile& run, Rows& rows) {
+  const int64_t least = LeastRecompiles(run);
   std::map<std::string, Recompiles> lines;
   for (const RecompileRow& row : graphs.recompiles) {
     Recompiles& line = lines[ToString(row.origin)];
@@ -76,8 +88,28 @@ void AddRecompiles(const GraphReport& graphs, Rows& rows) {
     line.last = &row;
   }
   for (const auto& [origin, line] : lines) {
-    if (line.times < 2) continue;  // A number that first varies costs one recompile.
+    if (line.times < least) continue;
     rows.Add("recompile", line.last->why, origin, line.times, 0, line.us, Remedy(line.last->reason));
+  }
+}
+
+// A line that is the end of a graph is a break, with the time that its removal saves.
+void AddPauses(const GraphReport& graphs, const Profile& run, Rows& rows) {
+  std::set<std::string> breaks;
+  for (const BreakRow& row : graphs.breaks) breaks.insert(LineOf(row.origin));
+  for (const PauseRow& row : PausesOf(run)) {
+    if (row.times < 2 || breaks.contains(row.line)) continue;
+    if (row.reads) {
+      rows.Add(
+          "blocking read", "the program waits for a value of the device", row.line, row.times, row.bytes,
+          row.saves_us,
+          "Read every so many steps, or after the loop and several values at once (jax.device_get, "
+          "ToHost()): at each read the program waits for the device, and then the device for the program.");
+    } else {
+      rows.Add("wait", "the program waits for all that the device has to do", row.line, row.times, 0,
+               row.saves_us,
+               "Wait once, after the loop: the device goes on while the program prepares its next steps.");
+    }
   }
 }
 
@@ -114,7 +146,8 @@ void AddUploads(const Profile& run, Rows& rows) {
 Json FirstThings(const GraphReport& graphs, const Profile& run) {
   Rows rows(graphs.wall_us);
   AddBreaks(graphs, rows);
-  AddRecompiles(graphs, rows);
+  AddRecompiles(graphs, run, rows);
+  AddPauses(graphs, run, rows);
   AddUploads(run, rows);
   AddSlow(graphs, rows);
   return std::move(rows).Take();

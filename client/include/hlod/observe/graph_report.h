@@ -116,11 +116,19 @@ struct SlowRow {
   std::string remedy;
 };
 
+// The transfers of one line for one cause, as the daemon counted them, with all names, steps and devices.
+struct LineTransfers {
+  Cause cause = Cause::kUpload;  // DirectionOf(cause) is their direction.
+  Origin origin;                 // Empty for lines that are not known, or too many.
+  Amount amount;
+};
+
 struct GraphReport {
   std::vector<GraphRow> graphs;          // In order of their first executes.
   std::vector<BreakRow> breaks;          // The break with the largest saving comes first.
   std::vector<RecompileRow> recompiles;  // In order of time.
   std::vector<SlowRow> slow;             // The path that took the most time comes first.
+  std::vector<LineTransfers> transfers;  // The line with the most bytes comes first.
   int64_t steps = 0;                     // The number of Sync() calls.
   int64_t compiles = 0, daemon_hits = 0, cache_hits = 0, executes = 0;  // As in GraphRow.
   Amount host_to_device, device_to_host;  // The totals of the account.
@@ -139,7 +147,7 @@ GraphReport MakeGraphReport(const Profile& run);
 // available.
 GraphReport ReportGraphs(const std::function<void()>& body);
 
-// Formats tables of the graphs, breaks, recompiles and slow paths, and the break to remove first.
+// Formats tables of the graphs, breaks, recompiles, slow paths and transfers, and the break to remove first.
 std::string ToText(const GraphReport& report);
 // Formats one JSON object, whose keys are the names of the fields.
 std::string ToJson(const GraphReport& report);

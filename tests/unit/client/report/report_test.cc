@@ -156,6 +156,79 @@ TEST(Report, ALineThatCompilesAgainOrUploadsAgainIsNamed) {
   EXPECT_THAT(first[1]["remedy"].get<std::string>(), HasSubstr("Keep shapes"));
 }
 
+// Ten steps of a program without traces, each of 1,000 us: 100 us of its own work, an upload of 20 us, and a
+// read that waits for 880 us (the first for 4,880). The last shape compiles another program, which takes
+// 3,000 us.
+TEST(Report, RecompilesAndBlockingReadsComeBeforeSmallUploads) {
+  Profile run;
+  double now = 0;
+  const auto add = [&](double us, decltype(Event::what) what) {
+    now += us;
+    run.events.push_back({run.events.size() + 1, now, 1, std::move(what)});
+  };
+  const auto transfer = [](Cause cause, int line, double us) {
+    TransferEvent event;
+    event.cause = cause;
+    event.origin = {"train.py", line, ""};
+    event.value.bytes = 8;
+    event.us = us;
+    return event;
+  };
+  const auto compile = [&](const std::string& digest, CompileReason reason, int64_t us) {
+    CompileEvent event;
+    event.program = digest;
+    event.reason = reason;
+    event.why = "parameter 1 is f32[7]";
+    event.origin = {"train.py", 6, ""};
+    add(0, event);
+    if (run.accounts.empty()) run.accounts.emplace_back();
+    CompileRow& row = run.accounts[0].account.compiles.emplace_back();
+    row.digest = digest;
+    row.compile_us = us;
+    row.count = 1;
+    RunRow& ran = run.accounts[0].account.runs.emplace_back();
+    ran.digest = digest;
+    ran.origin = {"train.py", 6, ""};
+    ran.count = 1;
+  };
+  for (int step = 0; step < 10; ++step) {
+    add(20, transfer(Cause::kUpload, 5, 20));
+    if (step == 0) compile("p0", CompileReason::kFirst, 4000);
+    if (step == 9) compile("p1", CompileReason::kParameter, 3000);
+    const double wait = step == 0 ? 4880 : 880;
+    add(100 + wait, transfer(Cause::kDownload, 7, wait));
+  }
+  const Json first = MakeReport(run)["first"];
+  ASSERT_EQ(first.size(), 3);
+  EXPECT_EQ(first[0]["kind"], "recompile");
+  EXPECT_EQ(first[0]["origin"], "train.py:6");
+  EXPECT_EQ(first[0]["saves_us"], 3000);
+  EXPECT_EQ(first[1]["kind"], "blocking read");
+  EXPECT_EQ(first[1]["origin"], "train.py:7");
+  EXPECT_EQ(first[1]["times"], 10);
+  EXPECT_EQ(first[1]["saves_us"], 9 * 120) << "its own work could be done meanwhile";
+  EXPECT_THAT(first[1]["remedy"].get<std::string>(), HasSubstr("after the loop"));
+  EXPECT_EQ(first[2]["kind"], "transfer");
+  EXPECT_EQ(first[2]["saves_us"], 9 * 20);
+}
+
+// Waits in a loop: the program works 500 us for itself in each of 4 steps, and waits 200 us.
+TEST(Report, RepeatedWaitsAreNamed) {
+  Profile run;
+  for (int step = 0; step < 4; ++step) {
+    WaitEvent wait;
+    wait.cause = WaitCause::kSettle;
+    wait.origin = {"train.py", 9, ""};
+    wait.us = 200;
+    run.events.push_back({run.events.size() + 1, 700.0 * (step + 1), 1, wait});
+  }
+  const Json first = MakeReport(run)["first"];
+  ASSERT_EQ(first.size(), 1);
+  EXPECT_EQ(first[0]["kind"], "wait");
+  EXPECT_EQ(first[0]["origin"], "train.py:9");
+  EXPECT_EQ(first[0]["saves_us"], 3 * 200);
+}
+
 // A program with a slow step ran for 4.5 ms of a run of 10 ms. The estimated saving is nine tenths of 4.5 ms.
 TEST(Report, SlowStepsAreNamedWithTheirLines) {
   Profile run;

@@ -43,6 +43,22 @@ TEST(GraphReports, GraphsAndTheirTimesAreTheRunsAndTheAccounts) {
   EXPECT_EQ(report.number_bytes, 4);
 }
 
+// The rows of the account: 1024 bytes uploaded at line 10, 4 bytes read at line 12.
+TEST(GraphReports, TransfersHaveTheirLines) {
+  const GraphReport report = ExampleReport();
+  ASSERT_EQ(report.transfers.size(), 2u);
+  EXPECT_EQ(report.transfers[0].cause, Cause::kUpload);
+  EXPECT_EQ(ToString(report.transfers[0].origin), "example.cc:10");
+  EXPECT_EQ(report.transfers[0].amount, (Amount{1024, 1}));
+  EXPECT_EQ(DirectionOf(report.transfers[1].cause), Direction::kDeviceToHost);
+  EXPECT_EQ(ToString(report.transfers[1].origin), "example.cc:12");
+  EXPECT_EQ(report.transfers[1].amount, (Amount{4, 1}));
+  EXPECT_THAT(ToText(report), HasSubstr("host_to_device  example.cc:10"));
+  const auto json = nlohmann::json::parse(ToJson(report));
+  EXPECT_EQ(json["transfers"][0]["origin"]["line"], 10);
+  EXPECT_EQ(json["transfers"][1]["direction"], "device_to_host");
+}
+
 // A program that the daemon had already is not a compile, as in its own account.
 TEST(GraphReports, AProgramThatTheDaemonHadIsNoCompile) {
   Profile run = ReadProfile(SourceDir() / "tests/golden/run/example.jsonl").value();
