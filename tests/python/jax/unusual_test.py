@@ -12,7 +12,7 @@ from jax.experimental import sparse
 from jax.experimental.compute_on import compute_on
 from jax.sharding import SingleDeviceSharding
 
-from support import PluginTest, array, hlod, main
+from support import PluginTest, array, cpu, hlod, main
 
 
 class Memories(PluginTest):
@@ -65,6 +65,14 @@ class Programs(PluginTest):
         self.assertEqual(exported.platforms, ("cpu", "tpu", "hlod"))
         called = export.deserialize(exported.serialize()).call(array(8))
         np.testing.assert_allclose(np.asarray(called), np.sin(array(8)), rtol=1e-5, atol=1e-6)
+
+    def test_the_costs_of_what_is_not_compiled(self):
+        def costs(device):
+            with jax.default_device(device):
+                return jax.jit(lambda x: jnp.tanh(x @ x)).lower(jax.device_put(array(8, 8), device)).cost_analysis()
+
+        self.assertEqual(costs(hlod()), costs(cpu()))
+        self.assertGreaterEqual(costs(hlod())["flops"], 2 * 8**3)
 
     def test_trees_with_none_and_static_arguments(self):
         f = jax.jit(lambda tree, n, mode: jax.tree.map(lambda v: v * n, tree) if mode is None else tree, static_argnums=1, static_argnames="mode")
