@@ -173,16 +173,18 @@ void LaunchedExecute::ReleaseAttempt(Executions::Participants& attempt) {
 
 void LaunchedExecute::Start(std::shared_ptr<Carrier> carrier, Report done) {
   const std::shared_ptr<Executions::Participants> attempt = Attempt();
+  bool waits = false;
   if (attempt != nullptr) {
     MutexLock lock(&attempt->mu);
-    if (attempt->phase == Executions::Participants::Phase::kGathering) {
+    waits = attempt->phase == Executions::Participants::Phase::kGathering;
+    if (waits) {
       attempt->may_start = true;
       attempt->elsewhere.carrier = std::move(carrier);
       attempt->done = std::move(done);
-      attempt->changed.SignalAll();
-      return;
     }
   }
+  // Without the lock: the other thread may go on at once on this core, and would wait for the lock.
+  if (waits) return attempt->changed.SignalAll();
   const absl::Status why = MakeError(ErrorKind::kCancelled, "The command was cancelled.");
   Refuse(why);
   done(why);

@@ -39,6 +39,41 @@ struct Current {
 thread_local Current current;
 thread_local int none_here = 0;  // The NoneHere of this thread.
 
+// The condition variable of a thread that waits for a job. It is signalled without the queue's lock, perhaps
+// when its thread has gone on, and ended, already. So it is never destroyed, but given to the next thread
+// that needs one, which a late signal wakes in vain.
+class Bell {
+ public:
+  Bell() {
+    MutexLock lock(&unused.mu);
+    if (unused.first == nullptr) {
+      own_ = new Node;
+    } else {
+      own_ = std::exchange(unused.first, unused.first->next);
+    }
+  }
+  ~Bell() {
+    MutexLock lock(&unused.mu);
+    own_->next = std::exchange(unused.first, own_);
+  }
+  Bell(const Bell&) = delete;
+  Bell& operator=(const Bell&) = delete;
+  CondVar& operator*() { return own_->rings; }
+
+ private:
+  struct Node {
+    CondVar rings;
+    Node* next = nullptr;
+  };
+  struct Unused {
+    Mutex mu;
+    Node* first ABSL_GUARDED_BY(mu) = nullptr;
+  };
+  static Unused unused;
+  Node* own_;
+};
+Bell::Unused Bell::unused;
+
 }  // namespace
 
 FairQueue::Pause::Pause(FairQueue& queue) {
@@ -111,21 +146,21 @@ void FairQueue::Wake() {
 }
 
 void FairQueue::Submit(uint64_t session, double expected_us, Job job) {
-  uint64_t id;
+  std::optional<uint64_t> started;
+  CondVar* idle = nullptr;
   {
     MutexLock lock(&mu_);
     if (stopping_) return;  // The job is destroyed with the caller's frame, after the lock is released.
-    const std::optional<uint64_t> started =
-        !options_.manual && none_here == 0 && expected_us < options_.inline_us_max
-            ? schedule_.StartHere(session, expected_us, NowUs())
-            : std::nullopt;
+    if (!options_.manual && none_here == 0 && expected_us < options_.inline_us_max)
+      started = schedule_.StartHere(session, expected_us, NowUs());
     if (!started.has_value()) {
       schedule_.Add(session, expected_us, std::move(job));
-      return Wake();
+      if (!idle_.empty() && schedule_.NextStartUs() < watched_us_) idle = idle_.back();
     }
-    id = *started;
   }
-  Run(session, id, std::move(job), /*here=*/true);
+  // Without the lock: the other thread may start at once on this core, and would wait for the lock.
+  if (idle != nullptr) idle->Signal();
+  if (started.has_value()) Run(session, *started, std::move(job), /*here=*/true);
 }
 
 bool FairQueue::RunNext() {
@@ -194,13 +229,14 @@ void FairQueue::Drive() {
 }
 
 std::optional<FairSchedule::Started> FairQueue::AwaitJob() {
+  Bell bell;
+  CondVar& wake = *bell;
   MutexLock lock(&mu_);
   if (!stopping_ && idle_.size() >= ThreadsKept()) {
     Retire();
     Wake();  // Another thread takes the job that this one would have taken.
     return std::nullopt;
   }
-  CondVar wake;
   const auto own = idle_.insert(idle_.end(), &wake);
   while (!stopping_) {
     std::optional<FairSchedule::Started> next;

@@ -39,7 +39,7 @@ struct Executions::Participants {
   int64_t peak_bytes = 0;
 
   Mutex mu;
-  CondVar changed ABSL_GUARDED_BY(mu);
+  CondVar changed;  // Signals changes of what the mutex guards.
   Phase phase ABSL_GUARDED_BY(mu) = Phase::kGathering;
   size_t inside ABSL_GUARDED_BY(mu) = 0;  // The number of participants that hold their device.
   size_t ended ABSL_GUARDED_BY(mu) = 0;   // The number of participants whose run has ended.
