@@ -247,8 +247,11 @@ class Extraction {
 // second, and so on.
 class GroupBuilder {
  public:
-  GroupBuilder(const Module& module, Instruction instruction, int64_t size)
+  // `elements`, unless it is nullopt, is the size of vectors in place of the operands.
+  GroupBuilder(const Module& module, Instruction instruction, int64_t size,
+               std::optional<int64_t> elements = std::nullopt)
       : instruction_(instruction),
+        is_part_(elements.has_value()),
         module_(std::make_unique<Module>("group")),
         reducer_(instruction.called().empty() ? 0
                                               : Extraction(module, *module_).Copy(instruction.called()[0])),
@@ -259,6 +262,7 @@ class GroupBuilder {
       for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
         Shape shape = instruction.operand(i).shape();
         shape.layout.reset();
+        if (elements.has_value()) shape = Shape::Array(shape.type, {*elements});
         operands.push_back(b_.Parameter(number++, shape));
       }
     }
@@ -340,7 +344,7 @@ class GroupBuilder {
   // When a program does not state groups, its stated result shapes have not been compared with the groups
   // yet.
   absl::Status CheckResult(size_t i, const Shape& made) const {
-    if (!b_.status().ok()) return b_.status();
+    if (!b_.status().ok() || is_part_) return b_.status();
     const Shape* stated = &GivenShape(instruction_);
     if (stated->IsTuple()) stated = &stated->tuple[i % stated->tuple.size()];
     if (Compatible(*stated, made)) return absl::OkStatus();
@@ -386,6 +390,7 @@ class GroupBuilder {
   }
 
   const Instruction instruction_;
+  const bool is_part_;
   std::unique_ptr<Module> module_;
   const ComputationId reducer_;
   Builder b_;
@@ -456,6 +461,12 @@ absl::StatusOr<GroupProgram> MakeGroupProgram(const Module& module, Instruction 
   }
   ASSIGN_OR_RETURN(program.module, builder.Finish(results));
   return program;
+}
+
+absl::StatusOr<std::unique_ptr<Module>> MakePartProgram(const Module& module, Instruction instruction,
+                                                        const Collective& collective, int64_t elements) {
+  GroupBuilder builder(module, instruction, static_cast<int64_t>(collective.groups[0].size()), elements);
+  return builder.Finish(builder.Reduced());
 }
 
 }  // namespace hlod::hlo

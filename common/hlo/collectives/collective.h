@@ -73,5 +73,9 @@ int64_t GroupProgramSize(Instruction instruction, const Collective& collective);
 // REQUIRES: `collective` was read from `instruction` of `module` and has no sources.
 absl::StatusOr<GroupProgram> MakeGroupProgram(const Module& module, Instruction instruction,
                                               const Collective& collective);
+// Returns the program of an all-reduce for vectors of `elements` elements in place of its operands: each
+// element is computed as in the whole program, so a part of the operands can be reduced apart from the rest.
+absl::StatusOr<std::unique_ptr<Module>> MakePartProgram(const Module& module, Instruction instruction,
+                                                        const Collective& collective, int64_t elements);
 
 }  // namespace hlod::hlo

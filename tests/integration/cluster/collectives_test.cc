@@ -190,6 +190,33 @@ TEST(CollectivesOverDaemonsLarge, HaveTheBitsOfOneDaemon) {
                            arguments);
 }
 
+// Each daemon reduces a part, whose size is not a multiple of anything. Groups have one to three daemons,
+// some with several participants on one.
+TEST(CollectivesOverDaemonsLarge, AreReducedInPartsWithTheBitsOfOneDaemon) {
+  struct Kind {
+    const char *type, *fold;
+  };
+  const Values flat = Uneven(8, 317 * 331);
+  Values arguments(8);
+  for (size_t m = 0; m < 8; ++m) {
+    Literal& array = arguments[m].emplace_back(Shape::Array(hlo::kF32, {317, 331}));
+    std::ranges::copy(flat[m][0].data<float>(), array.data<float>().begin());
+  }
+  for (const auto& [type, fold] :
+       {Kind{"f32", "add(p, q)"}, {"bf16", "add(p, q)"}, {"s32", "maximum(q, p)"}}) {
+    for (const char* groups : {"{}", "{{0,5,2,7},{1,4,3,6}}"}) {
+      const std::string text = absl::StrFormat(
+          "HloModule large, replica_count=8\n"
+          "fold {\n p = %1$s[] parameter(0)\n q = %1$s[] parameter(1)\n ROOT r = %1$s[] %2$s\n}\n"
+          "ENTRY e {\n x = f32[317,331] parameter(0)\n c = %1$s[317,331] convert(x)\n"
+          " y = %1$s[317,331] all-reduce(c), replica_groups=%3$s, to_apply=fold\n"
+          " ROOT z = f32[317,331] convert(y)\n}\n",
+          type, fold, groups);
+      ExpectTheBitsOfOneDaemon(text, arguments);
+    }
+  }
+}
+
 // All pairs send at once, on one connection from each daemon to the other: 8 MiB that the daemon called does
 // not read before its own participants are there.
 TEST(CollectivesOverDaemonsLarge, OfManyPairsMeetAtOnce) {

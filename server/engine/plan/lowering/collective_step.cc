@@ -4,6 +4,10 @@
 // When some participants are in other processes, the one that arrives last in a process acts for those of its
 // group that are there. It exchanges the operands with the other processes, and runs the same computation on
 // all operands: so results have the same bits wherever the participants are.
+//
+// A large array is all-reduced in parts, one per process: each process gets its part of all operands, reduces
+// it in the order of the participants, and sends the result to the others. Then a process receives, per
+// process, a part of an operand for each participant there and a part of the result, instead of all operands.
 #include "server/engine/plan/lowering/collective_step.h"
 
 #include <algorithm>
@@ -26,6 +30,8 @@ using hlo::Collective;
 using Results = hlo::GroupProgram::Results;
 
 constexpr size_t kNameMax = 256;  // The bytes of an instruction's name that errors state.
+// The elements that the plan for parts reduces at once; a process's part has at least as many.
+constexpr int64_t kBlock = 16 << 10;
 
 // The memory that a participant brings to the rendezvous.
 struct Part {
@@ -39,21 +45,27 @@ const Part& PartOf(void* brought) { return *static_cast<const Part*>(brought); }
 class CollectiveStep final : public Step {
  public:
   CollectiveStep(hlo::Instruction instruction, std::string place, Collective collective, Results results,
-                 std::unique_ptr<const Plan> plan)
+                 std::unique_ptr<const Plan> plan, std::unique_ptr<const Plan> block_plan)
       : Step(StepKind::kMovement, DescribeStep(instruction)),
         what_(absl::StrFormat("%s (%s)", Name(instruction.opcode()),
                               std::string(ClipUtf8(instruction.name(), kNameMax)))),
         place_(std::move(place)),
         collective_(std::move(collective)),
         results_(results),
-        plan_(std::move(plan)) {
+        plan_(std::move(plan)),
+        block_plan_(std::move(block_plan)) {
     for (uint32_t i = 0; i < instruction.operand_count(); ++i)
       operand_bytes_.push_back(Bytes(instruction.operand(i).shape()));
     for (const hlo::ShapeLeaf& leaf : hlo::Leaves(instruction.shape()))
       output_bytes_.push_back(Bytes(*leaf.shape));
     if (hlo::KeepsOperands(instruction.opcode())) first_result_ = operand_bytes_.size();
     result_count_ = first_result_ > 0 ? operand_bytes_.size() : output_bytes_.size();
-    if (plan_ != nullptr) set_scratch_bytes(ScratchAlign(plan_->memory().temporary_bytes));
+    int64_t scratch = plan_ == nullptr ? 0 : plan_->memory().temporary_bytes;
+    if (block_plan_ != nullptr) {
+      scratch = std::max(scratch, block_plan_->memory().temporary_bytes);
+      elements_ = Elements(instruction.operand(0).shape());
+    }
+    set_scratch_bytes(ScratchAlign(scratch));
   }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,
@@ -126,10 +138,94 @@ class CollectiveStep final : public Step {
                                       all.push_back(&Place(absent[next_absent++], space));
                                     }
                                   }
-                                  if (here.size() < group.size())
+                                  if (here.size() < group.size()) {
+                                    const Parts parts(elsewhere, group, elements_);
+                                    if (block_plan_ != nullptr && parts.AreLarge())
+                                      return ReduceParts(group_number, elsewhere, parts, all, stop, context);
                                     RETURN_IF_ERROR(Exchange(group_number, elsewhere, all, stop));
+                                  }
                                   return plan_ == nullptr ? Copy(group, all, run) : Compute(all, context);
                                 });
+  }
+
+  // The parts of an array that the processes of a group reduce, in the order of their ranks.
+  class Parts {
+   public:
+    Parts(const Elsewhere& elsewhere, absl::Span<const int> group, int64_t elements) : elements_(elements) {
+      for (const int member : group) ranks_.push_back(elsewhere.ranks[static_cast<size_t>(member)]);
+      std::sort(ranks_.begin(), ranks_.end());
+      ranks_.erase(std::unique(ranks_.begin(), ranks_.end()), ranks_.end());
+    }
+    absl::Span<const uint32_t> ranks() const { return ranks_; }
+    bool AreLarge() const { return elements_ / static_cast<int64_t>(ranks_.size()) >= kBlock; }
+    // Return the first element of a process's part, and the one after its last.
+    int64_t Begin(uint32_t rank) const { return Boundary(std::ranges::find(ranks_, rank) - ranks_.begin()); }
+    int64_t End(uint32_t rank) const {
+      return Boundary(std::ranges::find(ranks_, rank) - ranks_.begin() + 1);
+    }
+
+   private:
+    int64_t Boundary(std::ptrdiff_t i) const {
+      const auto count = static_cast<int64_t>(ranks_.size());
+      return elements_ / count * i + std::min<int64_t>(i, elements_ % count);
+    }
+    const int64_t elements_;
+    std::vector<uint32_t> ranks_;
+  };
+
+  absl::Status ReduceParts(int group_number, const Elsewhere& elsewhere, const Parts& parts,
+                           absl::Span<void* const> all, hlod::Carrier::Stop stop,
+                           StepContext& context) const {
+    const std::vector<int>& group = collective_.groups[static_cast<size_t>(group_number)];
+    const int64_t size = operand_bytes_[0] / elements_;
+    const auto bytes_of = [&](auto* array, uint32_t rank) {
+      return absl::MakeSpan(array + parts.Begin(rank) * size,
+                            static_cast<size_t>((parts.End(rank) - parts.Begin(rank)) * size));
+    };
+    const auto meet = [&](absl::Span<const hlod::Carrier::Exchange> exchanges, const char* what) {
+      return elsewhere.carrier->Meet(absl::StrFormat("%s, group %d, %s", place_, group_number, what),
+                                     exchanges, stop);
+    };
+    std::byte* result = nullptr;  // That of the first participant here.
+    std::vector<hlod::Carrier::Exchange> operands, results;
+    for (void* const brought : all) {
+      if (result == nullptr && PartOf(brought).here) result = PartOf(brought).outputs[0];
+    }
+    for (const uint32_t rank : parts.ranks()) {
+      if (rank == elsewhere.rank) continue;
+      hlod::Carrier::Exchange& exchange = operands.emplace_back();
+      exchange.rank = rank;
+      for (size_t i = 0; i < group.size(); ++i) {
+        const std::byte* const operand = PartOf(all[i]).inputs[0];
+        const uint32_t owner = elsewhere.ranks[static_cast<size_t>(group[i])];
+        if (owner == elsewhere.rank) exchange.sent.push_back(bytes_of(operand, rank));
+        if (owner == rank)
+          exchange.received.push_back(bytes_of(const_cast<std::byte*>(operand), elsewhere.rank));
+      }
+      results.push_back(
+          {.rank = rank, .sent = {bytes_of(result, elsewhere.rank)}, .received = {bytes_of(result, rank)}});
+    }
+    RETURN_IF_ERROR(meet(operands, "operands"));
+    const int64_t begin = parts.Begin(elsewhere.rank), end = parts.End(elsewhere.rank);
+    for (int64_t at = begin; at < end; at += kBlock)
+      RETURN_IF_ERROR(ReduceBlock(all, result, std::min(at, end - kBlock) * size, context));
+    RETURN_IF_ERROR(meet(results, "results"));
+    for (void* const brought : all) {
+      const Part& part = PartOf(brought);
+      if (part.here && part.outputs[0] != result) RETURN_IF_ERROR(CopyTo(part, &result, context.run));
+    }
+    return absl::OkStatus();
+  }
+
+  // Reduces kBlock elements from byte `offset` on. Elements that were reduced before get the same value.
+  absl::Status ReduceBlock(absl::Span<void* const> all, std::byte* result, int64_t offset,
+                           StepContext& context) const {
+    std::vector<const std::byte*> arguments;
+    for (void* const brought : all) arguments.push_back(PartOf(brought).inputs[0] + offset);
+    std::byte* const at[] = {result + offset};
+    RunContext alone = context.run;
+    alone.rendezvous = nullptr;
+    return block_plan_->Run(arguments, at, context.scratch, alone);
   }
 
   // The memory of a participant of another process.
@@ -247,6 +343,9 @@ class CollectiveStep final : public Step {
   const Collective collective_;
   const Results results_;
   const std::unique_ptr<const Plan> plan_;  // Null if the results are copies of operands.
+  // The plan for kBlock elements of a large array that is all-reduced; null for others.
+  const std::unique_ptr<const Plan> block_plan_;
+  int64_t elements_ = 0;  // The number of the array's elements.
   std::vector<int64_t> operand_bytes_, output_bytes_;
   size_t first_result_ = 0, result_count_ = 0;  // Positions among the outputs.
 };
@@ -269,14 +368,22 @@ absl::StatusOr<std::unique_ptr<Step>> MakeCollectiveStep(const hlo::Module& modu
                                                          const CompileOptions& options) {
   ASSIGN_OR_RETURN(Collective collective, hlo::ReadCollective(instruction, hlo::ParticipantsOf(module)));
   Results results = Results::kEach;
-  std::unique_ptr<const Plan> plan;
+  std::unique_ptr<const Plan> plan, block_plan;
   if (collective.sources.empty()) {
     ASSIGN_OR_RETURN(const hlo::GroupProgram group, hlo::MakeGroupProgram(module, instruction, collective));
     results = group.results;
     ASSIGN_OR_RETURN(plan, Compile(*group.module, options));
+    // It is used by participants in two or more processes.
+    const bool in_parts = collective.opcode == hlo::kAllReduce && instruction.operand_count() == 1 &&
+                          Elements(instruction.operand(0).shape()) >= 2 * kBlock;
+    if (in_parts) {
+      ASSIGN_OR_RETURN(const std::unique_ptr<hlo::Module> part,
+                       hlo::MakePartProgram(module, instruction, collective, kBlock));
+      ASSIGN_OR_RETURN(block_plan, Compile(*part, options));
+    }
   }
   return std::make_unique<CollectiveStep>(instruction, PlaceOf(module, instruction), std::move(collective),
-                                          results, std::move(plan));
+                                          results, std::move(plan), std::move(block_plan));
 }
 
 int64_t ReceiveBytes(const Step& step, int participant, absl::FunctionRef<bool(int)> here) {
