@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstring>
 
 #include "common/base/system/cpu.h"
@@ -29,6 +30,35 @@ int CostOfCall(const TileOp& op) {
     case hlo::kCosine: return 3;
     default: return 8;
   }
+}
+
+// A call of an interpreter's function on a vector.
+struct TileCall {
+  TileFunction function;
+  std::byte* operands[4];  // The result, then those that it is computed from.
+  int64_t count, immediate;
+};
+
+// Clears the upper halves of the vector registers before it calls: the C library's functions, which some of
+// the interpreter's functions call, are made of instructions that otherwise wait for these halves, and take
+// ten times as long.
+#if defined(__x86_64__)
+__attribute__((target("avx")))
+#endif
+void RunTileCall(const TileCall* call) {
+#if defined(__x86_64__)
+  __builtin_ia32_vzeroupper();
+#endif
+  call->function(call->operands[0], call->operands[1], call->operands[2], call->operands[3],
+                 static_cast<int>(call->count), call->immediate);
+}
+
+// Stores a number `offset` bytes after `at`.
+void PutNumber(x86::Compiler& cc, x86::Mem at, size_t offset, uint64_t value) {
+  const x86::Gp number = cc.newUInt64();
+  cc.mov(number, value);
+  at.addOffset(static_cast<int64_t>(offset));
+  cc.mov(at, number);
 }
 
 }  // namespace
@@ -124,7 +154,7 @@ bool Emitter::CallFunction(const Instruction& instruction, const Extent& extent,
   if (instruction.function == nullptr) return false;
   call_costs_ += CostOfCall(instruction.op);
   constexpr int kPlaceBytes = 128;  // A vector's elements of the widest carrier.
-  if (!has_stack_) stack_ = cc_.newStack(4 * kPlaceBytes, 64);
+  if (!has_stack_) stack_ = cc_.newStack(4 * kPlaceBytes + sizeof(TileCall), 64);
   has_stack_ = true;
   const x86::Gp zero = cc_.newInt64();
   cc_.xor_(zero, zero);
@@ -150,24 +180,50 @@ bool Emitter::CallFunction(const Instruction& instruction, const Extent& extent,
     else if (IsWide(carrier)) memory.StoreWide(operand.part);
     else memory.Store(operand.part[0], CarrierBytes(carrier));
   }
-  const x86::Gp function = cc_.newUIntPtr(), count = cc_.newInt32(), immediate = cc_.newInt64();
-  cc_.mov(function, reinterpret_cast<uint64_t>(instruction.function));
-  cc_.mov(count, extent.one ? 1 : l_.count());
-  cc_.mov(immediate, instruction.immediate);
+  x86::Mem frame = stack_;
+  frame.addOffset(4 * kPlaceBytes);
+  PutNumber(cc_, frame, offsetof(TileCall, function), reinterpret_cast<uint64_t>(instruction.function));
+  for (size_t i = 0; i < 4; ++i) {
+    x86::Mem at = frame;
+    at.addOffset(static_cast<int64_t>(offsetof(TileCall, operands) + 8 * i));
+    cc_.mov(at, addresses[i]);
+  }
+  PutNumber(cc_, frame, offsetof(TileCall, count), extent.one ? 1 : static_cast<uint64_t>(l_.count()));
+  PutNumber(cc_, frame, offsetof(TileCall, immediate), static_cast<uint64_t>(instruction.immediate));
+  const x86::Gp call = cc_.newUIntPtr();
+  cc_.lea(call, frame);
   asmjit::InvokeNode* invoke = nullptr;
-  cc_.invoke(&invoke, function,
-             asmjit::FuncSignatureT<void, void*, const void*, const void*, const void*, int, int64_t>(
-                 asmjit::CallConvId::kHost));
+  cc_.invoke(&invoke, reinterpret_cast<uint64_t>(&RunTileCall),
+             asmjit::FuncSignatureT<void, const void*>(asmjit::CallConvId::kHost));
   if (invoke == nullptr) return false;
-  for (uint32_t i = 0; i < 4; ++i) invoke->setArg(i, addresses[i]);
-  invoke->setArg(4, count);
-  invoke->setArg(5, immediate);
+  invoke->setArg(0, call);
   const x86::Gp made = place(0);
   cc_.xor_(zero, zero);
   const bool stores = instruction.op.kind == TileOp::Kind::kStore;
   Memory memory(l_, made, zero, all);
   if (stores) out->part[0] = memory.Load(result.width, false);
   else *out = LoadCarrier(memory, result.carrier);
+  return true;
+}
+
+bool Emitter::Sine(const Instruction& instruction, const Call& call, const Extent& extent, Lane* out) {
+  const asmjit::Label done = cc_.newLabel();
+  Lane common, called;
+  TranslateSine(l_, call, &common);
+  const Num result = l_.NewNum(false);
+  Copy(common.part[0], result);
+  const Mask right = SinesAreRight(l_, call.a.part[0]);
+  const x86::Gp bits = cc_.newUInt32();
+  if (l_.avx512()) cc_.kmovw(bits, right.k);
+  else cc_.vmovmskps(bits, right.v);
+  cc_.cmp(bits, (1 << l_.count()) - 1);
+  cc_.je(done);
+  const int costs = call_costs_;
+  if (!CallFunction(instruction, extent, &called)) return false;
+  call_costs_ = costs;  // Large angles are rare.
+  Copy(called.part[0], result);
+  cc_.bind(done);
+  out->part[0] = result;
   return true;
 }
 
@@ -203,7 +259,11 @@ bool Emitter::Step(const Instruction& instruction, size_t position, const Extent
     call.from = instruction.op.kind == TileOp::Kind::kElementwise
                     ? instruction.op.from
                     : program_.values()[static_cast<size_t>(instruction.a)].carrier;
-    if (!Translate(l_, call, &lanes_[out]) && !CallFunction(instruction, extent, &lanes_[out])) return false;
+    const bool sine = instruction.op.kind == TileOp::Kind::kElementwise && call.from == Carrier::kF32 &&
+                      (instruction.op.opcode == hlo::kSine || instruction.op.opcode == hlo::kCosine);
+    if (sine && !Sine(instruction, call, extent, &lanes_[out])) return false;
+    if (!sine && !Translate(l_, call, &lanes_[out]) && !CallFunction(instruction, extent, &lanes_[out]))
+      return false;
   }
   known_[out] = true;
   if (stores) StoreCarrier(At(operand_of_value_[out], extent), result.carrier, lanes_[out], extent.whole);

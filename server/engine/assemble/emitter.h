@@ -83,6 +83,8 @@ class Emitter {
   // Calls the interpreter's function of an instruction for the vector, by way of the stack.
   bool CallFunction(const Instruction& instruction, const Extent& extent, Lane* out);
   bool PaysCalls() const;
+  // Emits a sine or cosine of f32, and a call for vectors with large angles.
+  bool Sine(const Instruction& instruction, const Call& call, const Extent& extent, Lane* out);
   bool StoreAs(Memory memory, hlo::PrimitiveType type, const Lane& lane);
   Memory At(size_t operand, const Extent& extent) { return {l_, pointers_[operand], index_, extent}; }
   Extent Rest(const x86::Gp& end);

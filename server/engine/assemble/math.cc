@@ -114,6 +114,27 @@ Num Tanh64(const Num& x) {
   return l.Select(l.Unordered(x), x, result);
 }
 
+Num Log64(const Num& x) {
+  Lanes& l = *x.lanes;
+  const Mask subnormal = Is(Order::kLt, x, std::numeric_limits<double>::min());
+  const Num bits = l.Select(subnormal, x * 18014398509481984.0, x);
+  const Num biased = l.Or(l.ShiftRight(bits, 52), Integer(int64_t{0x433} << 52, x)) - 4503599627370496.0;
+  Num m = l.Or(l.And(bits, Integer(0x000fffffffffffff, x)), Integer(0x3fe0000000000000, x));
+  const Mask low = Is(Order::kLt, m, 0.70710678118654752440);
+  const Num e = biased - l.Select(subnormal, Number(1076.0, x), Number(1022.0, x)) -
+                l.SelectOrZero(low, Number(1.0, x));
+  m = l.Select(low, m + m - 1.0, m - 1.0);
+  const Num z = m * m;
+  Num y = m * (z * LogTail64(m));
+  y = MulAdd(e, -2.121944400546905827679e-4, y);
+  y = MulAdd(z, -0.5, y);
+  Num result = MulAdd(e, 0.693359375, m + y);
+  result = l.Select(Is(Order::kEq, x, kInf), x, result);
+  result = l.Select(Is(Order::kEq, x, 0.0), Number(-kInf, x), result);
+  const Mask none = l.Or(Is(Order::kLt, x, 0.0), l.Unordered(x));
+  return l.Select(none, Number(std::numeric_limits<double>::quiet_NaN(), x), result);
+}
+
 }  // namespace
 
 Num Abs(const Num& x) { return x.lanes->And(x, Magnitude(x)); }
@@ -150,6 +171,7 @@ Num Expm1(const Num& x) { return x.wide ? Expm1Of64(x) : Expm1Of32(x); }
 Num Tanh(const Num& x) { return x.wide ? Tanh64(x) : Tanh32(x); }
 
 Num Log(const Num& x) {
+  if (x.wide) return Log64(x);
   Lanes& l = *x.lanes;
   const Mask subnormal = Is(Order::kLt, x, 1.17549435e-38f);
   const Num bits = l.Select(subnormal, x * 8388608.0f, x);

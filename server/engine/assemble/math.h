@@ -18,9 +18,9 @@ Num Exp(const Num& x);
 Num Expm1(const Num& x);
 Num Tanh(const Num& x);
 Num Logistic(const Num& x);
-// For f32 only.
 Num Log(const Num& x);
 Num Log1p(const Num& x);
+// For f32 only.
 Num Erf(const Num& x);
 
 // Rounds f32 to the values of bf16.

@@ -2,7 +2,9 @@
 // wrapped after each operation, so that the unused bits always repeat the sign or are zero.
 #include "server/engine/assemble/operations.h"
 
+#include <bit>
 #include <limits>
+#include <optional>
 
 #include "common/base/system/cpu.h"
 #include "server/engine/assemble/math.h"
@@ -82,8 +84,8 @@ bool Arithmetic::UnaryFloat(const Num& a, Num* out) const {
       const Num signs = l_.Select(l_.Compare(Order::kLt, a, Zero(a)), l_.Float(-1.0, a.wide), a);
       return sets(l_.Select(l_.Compare(Order::kGt, a, Zero(a)), one, signs));
     }
-    case hlo::kLog: return !a.wide && sets(Log(a));
-    case hlo::kLogPlusOne: return !a.wide && sets(Log1p(a));
+    case hlo::kLog: return sets(Log(a));
+    case hlo::kLogPlusOne: return sets(Log1p(a));
     case hlo::kErf: return !a.wide && sets(Erf(a));
     default: return false;
   }
@@ -193,12 +195,21 @@ Mask ByPart(Lanes& l, Carrier carrier, Part part) {
   return l.Join(low, high);
 }
 
+// Returns the integer whose order is the total order of floats: the other bits of negative numbers are
+// inverted.
+Num TotalOrderKey(Lanes& l, const Num& value) {
+  const Num sign = l.ShiftRightSigned(value, value.wide ? 63 : 31);
+  return l.Xor(value, l.ShiftRight(sign, 1));
+}
+
 bool Compares(Lanes& l, const Call& call, Lane* out) {
-  if ((call.immediate >> 8) != 0) return false;  // The total order.
+  const bool total = (call.immediate >> 8) != 0;
   const auto order = static_cast<Order>(call.immediate & 0xff);
   if (call.from == Carrier::kPred) return ComparePreds(l, order, call.a.mask, call.b.mask, out);
   out->mask = ByPart(l, call.from, [&](size_t i) {
     const Num &a = call.a.part[i], &b = call.b.part[i];
+    if (total && IsFloatCarrier(call.from))
+      return l.CompareInt(order, TotalOrderKey(l, a), TotalOrderKey(l, b), true);
     return IsFloatCarrier(call.from) ? l.Compare(order, a, b) : l.CompareInt(order, a, b, IsSignedCarrier(call.from));
   });
   return true;
@@ -225,39 +236,6 @@ bool IsFinite(Lanes& l, const Call& call, Lane* out) {
     const Num& a = call.a.part[i];
     return l.Compare(Order::kLt, Abs(a), l.Float(std::numeric_limits<double>::infinity(), a.wide));
   });
-  return true;
-}
-
-bool Elementwise(Lanes& l, const Call& call, Lane* out) {
-  const Opcode opcode = call.op.opcode;
-  if (IsComplexCarrier(call.op.from) || IsComplexCarrier(call.result)) return false;
-  if (opcode == hlo::kCompare) return Compares(l, call, out);
-  if (opcode == hlo::kSelect) return Selects(l, call, out);
-  if (opcode == hlo::kIsFinite) return IsFinite(l, call, out);
-  if (call.from == Carrier::kPred) {
-    if (opcode != hlo::kClamp) return OnPreds(l, call, out);
-    out->mask = l.And(l.Or(call.a.mask, call.b.mask), call.c.mask);
-    return true;
-  }
-  const Arithmetic arithmetic(l, call);
-  for (size_t i = 0; i < (IsWide(call.from) ? 2 : 1); ++i) {
-    const Num &a = call.a.part[i], &b = call.b.part[i], &c = call.c.part[i];
-    if (opcode == hlo::kClamp) {
-      out->part[i] = arithmetic.Clamp(a, b, c);
-      continue;
-    }
-    const bool unary = b.lanes == nullptr;
-    if (!(unary ? arithmetic.Unary(a, &out->part[i]) : arithmetic.Binary(a, b, &out->part[i]))) return false;
-  }
-  return true;
-}
-
-// Converts a pred to a number: one or zero.
-bool ConvertPred(Lanes& l, const Call& call, Lane* out) {
-  const bool wide = IsWide(call.result);
-  const Num one = IsFloatCarrier(call.result) ? l.Float(1.0, wide) : l.Bits(1, wide);
-  out->part[0] = l.SelectOrZero(wide ? l.HalfOf(call.a.mask, false) : call.a.mask, one);
-  if (wide) out->part[1] = l.SelectOrZero(l.HalfOf(call.a.mask, true), one);
   return true;
 }
 
@@ -296,6 +274,87 @@ Num Truncated(Lanes& l, const Lane& from) {
   low.v = Lanes::Reg(l.InRegister(from.part[0]));
   high.v = Lanes::Reg(l.InRegister(from.part[1]));
   return {&l, false, l.Join(low, high).v};
+}
+
+// Returns the quotient or remainder by a constant power of two; nullopt for other divisors. A negative
+// dividend is rounded up.
+std::optional<Num> DividedByPower(Lanes& l, const Call& call) {
+  const Num &a = call.a.part[0], &b = call.b.part[0];
+  const bool is_signed = IsSignedCarrier(call.from), divides = call.op.opcode == hlo::kDivide;
+  const auto divisor = static_cast<uint32_t>(b.bits);
+  if (b.IsRegister() || !std::has_single_bit(divisor) || (is_signed && divisor >> 31 != 0))
+    return std::nullopt;
+  const int power = std::countr_zero(divisor);
+  if (!is_signed)
+    return divides ? (power == 0 ? a : l.ShiftRight(a, power)) : l.And(a, l.Bits(divisor - 1, false));
+  if (power == 0) return divides ? a : l.Bits(0, false);
+  const Num most = l.ShiftRight(l.ShiftRightSigned(a, 31), 32 - power);
+  const Num quotient = l.ShiftRightSigned(l.AddInt(a, most), power);
+  return divides ? quotient : l.SubInt(a, l.ShiftLeft(quotient, power));
+}
+
+// Returns the quotient or remainder of integers of at most 32 bits, by a division of doubles as in
+// QuotientBelow64.
+Num Divided(Lanes& l, const Call& call) {
+  if (const std::optional<Num> simple = DividedByPower(l, call)) return *simple;
+  constexpr double kMagic = 6755399441055744.0, kUnsignedMagic = 4503599627370496.0;
+  const bool is_signed = IsSignedCarrier(call.from);
+  const Num a = l.InRegister(call.a.part[0]), b = l.InRegister(call.b.part[0]);
+  const Mask zero = l.CompareInt(Order::kEq, b, l.Bits(0, false), true);
+  const auto widened = [&](const Num& number) {
+    Lane wide;
+    if (is_signed || l.avx512()) {
+      Widen(l, is_signed ? Inst::kIdVcvtdq2pd : Inst::kIdVcvtudq2pd, number, &wide);
+      return wide;
+    }
+    Widen(l, Inst::kIdVpmovzxdq, number, &wide);
+    for (Num& part : wide.part) part = l.Or(part, l.Bits(uint64_t{0x433} << 52, true)) - kUnsignedMagic;
+    return wide;
+  };
+  const Lane dividend = widened(a), divisor = widened(l.Select(zero, l.Bits(1, false), b));
+  Lane quotients;
+  for (size_t i = 0; i < 2; ++i) quotients.part[i] = l.Round(dividend.part[i] / divisor.part[i], 3) + kMagic;
+  const Num quotient = Truncated(l, quotients);
+  if (call.op.opcode == hlo::kRemainder) return Wrapped(l, l.SubInt(a, l.MulInt(quotient, b)), call.from);
+  return Wrapped(l, l.Select(zero, l.Bits(~uint32_t{0}, false), quotient), call.from);
+}
+
+bool Elementwise(Lanes& l, const Call& call, Lane* out) {
+  const Opcode opcode = call.op.opcode;
+  if (IsComplexCarrier(call.op.from) || IsComplexCarrier(call.result)) return false;
+  if ((opcode == hlo::kDivide || opcode == hlo::kRemainder) && IsIntegerCarrier(call.from)) {
+    if (IsWide(call.from)) return false;
+    out->part[0] = Divided(l, call);
+    return true;
+  }
+  if (opcode == hlo::kCompare) return Compares(l, call, out);
+  if (opcode == hlo::kSelect) return Selects(l, call, out);
+  if (opcode == hlo::kIsFinite) return IsFinite(l, call, out);
+  if (call.from == Carrier::kPred) {
+    if (opcode != hlo::kClamp) return OnPreds(l, call, out);
+    out->mask = l.And(l.Or(call.a.mask, call.b.mask), call.c.mask);
+    return true;
+  }
+  const Arithmetic arithmetic(l, call);
+  for (size_t i = 0; i < (IsWide(call.from) ? 2 : 1); ++i) {
+    const Num &a = call.a.part[i], &b = call.b.part[i], &c = call.c.part[i];
+    if (opcode == hlo::kClamp) {
+      out->part[i] = arithmetic.Clamp(a, b, c);
+      continue;
+    }
+    const bool unary = b.lanes == nullptr;
+    if (!(unary ? arithmetic.Unary(a, &out->part[i]) : arithmetic.Binary(a, b, &out->part[i]))) return false;
+  }
+  return true;
+}
+
+// Converts a pred to a number: one or zero.
+bool ConvertPred(Lanes& l, const Call& call, Lane* out) {
+  const bool wide = IsWide(call.result);
+  const Num one = IsFloatCarrier(call.result) ? l.Float(1.0, wide) : l.Bits(1, wide);
+  out->part[0] = l.SelectOrZero(wide ? l.HalfOf(call.a.mask, false) : call.a.mask, one);
+  if (wide) out->part[1] = l.SelectOrZero(l.HalfOf(call.a.mask, true), one);
+  return true;
 }
 
 bool ConvertIntegers(Lanes& l, const Call& call, Lane* out) {
@@ -428,6 +487,39 @@ Num WidenHalves(Lanes& l, const Num& bits) {
   cc.emit(Inst::kIdVpmovdw, words, from.operand);
   cc.emit(Inst::kIdVcvtph2ps, out.operand, words);
   return out;
+}
+
+// Transcribes SineOrCosine of tile/math.h.
+void TranslateSine(Lanes& l, const Call& call, Lane* out) {
+  constexpr double kMagic = 6755399441055744.0;
+  const uint64_t quarter = call.op.opcode == hlo::kCosine ? 1 : 0;
+  Lane wide;
+  Widen(l, Inst::kIdVcvtps2pd, call.a.part[0], &wide);
+  for (Num& x : wide.part) {
+    const Num shifted = x * 0.63661977236758134308 + kMagic;
+    const Num n = shifted - kMagic;
+    const Num quarters = quarter == 0 ? shifted : l.AddInt(shifted, l.Bits(quarter, true));
+    const Num r = (x - n * 1.57079631090164184570) - n * 1.58932547735281966916e-8;
+    const Num z = r * r;
+    Num sine = z * (-1.0 / 39916800) + 1.0 / 362880;
+    sine = sine * z - 1.0 / 5040;
+    sine = sine * z + 1.0 / 120;
+    sine = sine * z - 1.0 / 6;
+    sine = r * (sine * z + 1.0);
+    Num cosine = z * (-1.0 / 3628800) + 1.0 / 40320;
+    cosine = cosine * z - 1.0 / 720;
+    cosine = cosine * z + 1.0 / 24;
+    cosine = cosine * z - 0.5;
+    cosine = cosine * z + 1.0;
+    const Mask odd = l.CompareInt(Order::kNe, l.And(quarters, l.Bits(1, true)), l.Bits(0, true), true);
+    x = l.Xor(l.Select(odd, cosine, sine), l.ShiftLeft(l.And(quarters, l.Bits(2, true)), 62));
+  }
+  out->part[0] = Narrowed(l, Inst::kIdVcvtpd2ps, wide);
+}
+
+Mask SinesAreRight(Lanes& l, const Num& angles) {
+  constexpr double kSineReducible = 8388608.0;
+  return l.Compare(Order::kLt, Abs(angles), l.Float(kSineReducible, false));
 }
 
 bool Translate(Lanes& lanes, const Call& call, Lane* out) {

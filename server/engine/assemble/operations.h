@@ -23,6 +23,10 @@ bool IsSignedCarrier(Carrier carrier);
 // Emits the call, unless it is a store. Returns false if there is no translation.
 bool Translate(Lanes& lanes, const Call& call, Lane* out);
 
+// Emits the sine or cosine of f32, which is right where the result of SinesAreRight is true.
+void TranslateSine(Lanes& lanes, const Call& call, Lane* out);
+Mask SinesAreRight(Lanes& lanes, const Num& angles);
+
 // Returns 16-bit floats in the low bits of 32-bit elements as f32.
 Num WidenHalves(Lanes& lanes, const Num& bits);
 

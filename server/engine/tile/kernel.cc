@@ -18,6 +18,8 @@ bool IsPolynomial(const TileProgram::Instruction& instruction) {
   if (instruction.kind != TileProgram::Instruction::Kind::kCall) return false;
   if (instruction.op.kind != TileOp::Kind::kElementwise) return false;
   switch (instruction.op.opcode) {
+    case hlo::kDivide:
+    case hlo::kRemainder: return instruction.op.from != Carrier::kF32 && instruction.op.from != Carrier::kF64;
     case hlo::kExponential:
     case hlo::kExponentialMinusOne:
     case hlo::kLog:
@@ -31,12 +33,19 @@ bool IsPolynomial(const TileProgram::Instruction& instruction) {
   }
 }
 
+int64_t CodeBytesMax(const TileProgram::Instruction& instruction) {
+  if (!IsPolynomial(instruction)) return kOrdinaryCode;
+  // Elements of 64 bits take two vectors, and sines are computed in f64.
+  const hlo::Opcode opcode = instruction.op.opcode;
+  const bool twice = CarrierBytes(instruction.op.from) > 4 || opcode == hlo::kSine || opcode == hlo::kCosine;
+  return twice ? 2 * kPolynomialCode : kPolynomialCode;
+}
+
 }  // namespace
 
 int64_t KernelSlot::code_bytes_max() const {
   int64_t bytes = kFrameCode;
-  for (const TileProgram::Instruction& instruction : program_.code())
-    bytes += IsPolynomial(instruction) ? kPolynomialCode : kOrdinaryCode;
+  for (const TileProgram::Instruction& instruction : program_.code()) bytes += CodeBytesMax(instruction);
   return bytes;
 }
 
@@ -56,8 +65,9 @@ KernelRun::KernelRun(const TileProgram& program, const TileKernel& kernel, const
       case ReadForm::kIota: run_operands_[run_count_++] = i; break;
       case ReadForm::kStaged:
         pointers_[i] = staged;
-        staged += program.slot_bytes();
+        staged += StagedBytes(program);
         in_tiles_ = true;
+        if (const int64_t period = program.PeriodOf(operand.read); period != 0) StagePeriod(i, period);
         break;
       case ReadForm::kDense: break;
     }
@@ -107,12 +117,29 @@ void KernelRun::PointRuns() {
   }
 }
 
+// Reads the first tile of a periodic operand, and one period more.
+void KernelRun::StagePeriod(size_t operand, int64_t period) {
+  if (periodic_count_ == kKernelRunsMax) return;
+  const TileProgram::Instruction& read = kernel_.operands[operand].read;
+  const int64_t count = program_.views()[static_cast<size_t>(read.view)].count;
+  const int width = CarrierBytes(program_.values()[static_cast<size_t>(read.out)].carrier);
+  auto* const tile = const_cast<std::byte*>(pointers_[operand]);
+  program_.Stage(read, inputs_, 0, static_cast<int>(std::min<int64_t>(count, kTile)), tile, workspace_);
+  if (count > kTile)
+    program_.Stage(read, inputs_, kTile % period, static_cast<int>(period), tile + kTile * width, workspace_);
+  periodic_[periodic_count_++] = {operand, tile, period, width};
+}
+
 // Reads the tiles of those operands that machine code does not read itself.
 void KernelRun::Stage(int64_t start, int64_t n) {
   if (!in_tiles_) return;
+  for (size_t p = 0; p < periodic_count_; ++p) {
+    const Periodic& periodic = periodic_[p];
+    pointers_[periodic.operand] = periodic.tile + start % periodic.period * periodic.width;
+  }
   for (size_t i = 0; i < kernel_.operands.size(); ++i) {
     const TileKernel::Operand& operand = kernel_.operands[i];
-    if (operand.kind == OperandKind::kRead && operand.form == ReadForm::kStaged) {
+    if (operand.kind == OperandKind::kRead && operand.form == ReadForm::kStaged && !IsPeriodic(i)) {
       program_.Stage(operand.read, inputs_, start, static_cast<int>(n), const_cast<std::byte*>(pointers_[i]),
                      workspace_);
     }

@@ -125,7 +125,7 @@ class KernelRun {
             std::byte* const* outputs, std::byte* workspace);
   // The bytes of `workspace`.
   static int64_t WorkspaceBytes(const TileProgram& program) {
-    return kTile * 8 + program.StagedReads() * program.slot_bytes();
+    return kTile * 8 + program.StagedReads() * StagedBytes(program);
   }
   // Sets the accumulators of a fold for the following runs: for kColumns that of the first element of a row,
   // else that of the first row.
@@ -141,6 +141,25 @@ class KernelRun {
   void Point(int64_t start, int64_t done, int64_t row);
   void PointRuns();
   void Stage(int64_t start, int64_t n);
+  void StagePeriod(size_t operand, int64_t period);
+  bool IsPeriodic(size_t operand) const {
+    for (size_t p = 0; p < periodic_count_; ++p) {
+      if (periodic_[p].operand == operand) return true;
+    }
+    return false;
+  }
+  // The bytes of a staged tile, and of one period more.
+  static int64_t StagedBytes(const TileProgram& program) {
+    return program.slot_bytes() + TileProgram::kPeriodMax * kCarrierBytesMax;
+  }
+  // A staged read that repeats a few elements: its tile is read once, and begins anywhere in the first
+  // period.
+  struct Periodic {
+    size_t operand = 0;
+    const std::byte* tile = nullptr;
+    int64_t period = 1;
+    int width = 0;  // The bytes of an element in the tile.
+  };
   int64_t RunLength(int64_t n) const;
 
   const TileProgram& program_;
@@ -149,6 +168,8 @@ class KernelRun {
   std::byte* const* const outputs_;
   std::byte* const workspace_;
   bool in_tiles_ = false;  // True if there are staged reads.
+  size_t periodic_count_ = 0;
+  Periodic periodic_[kKernelRunsMax];
   size_t run_count_ = 0;
   const std::byte* pointers_[kKernelOperandsMax];
   std::byte* accumulators_[kKernelFoldsMax];

@@ -172,6 +172,25 @@ HLOD_INLINE float Atan2Of(float y, float x) {
   return x != x || y != y ? x + y : CopySign(angle, y);
 }
 
+// asin x for |x| <= 1/2; of larger ones by the half angle.
+HLOD_INLINE float AsinNear(float x, float z) { return MulAdd(AsinTail(z) * z, x, x); }
+HLOD_INLINE float Asin(float x) {
+  const float a = Abs(x);
+  const bool far = a > 0.5f;
+  const float z = far ? 0.5f * (1.0f - a) : a * a;
+  const float angle = AsinNear(far ? __builtin_sqrtf(z) : a, z);  // NaN outside of [-1, 1].
+  const float result = far ? 1.57079633f - 2.0f * angle : angle;
+  return x != x ? x : CopySign(result, x);
+}
+HLOD_INLINE float Acos(float x) {
+  const float a = Abs(x);
+  const bool far = a > 0.5f;
+  const float z = far ? 0.5f * (1.0f - a) : a * a;
+  const float angle = AsinNear(far ? __builtin_sqrtf(z) : x, z);
+  const float below = far ? 3.14159265f - 2.0f * angle : 1.57079633f - angle;
+  return far && x > 0.0f ? 2.0f * angle : below;
+}
+
 // Double precision, by Cephes' rational approximations: within two units in the last place.
 HLOD_INLINE double Abs(double x) {
   return __builtin_bit_cast(double, __builtin_bit_cast(uint64_t, x) & ~(uint64_t{1} << 63));
@@ -201,6 +220,33 @@ HLOD_INLINE double Expm1(double x) {
   const bool near = Abs(x) < 0.34657359027997264;
   const double small = ReducedExpm1(near ? x : 0.0), large = Exp(x) - 1.0;
   return CopySign(near ? small : large, x);  // Keeps -0.
+}
+// ln x: x = m 2^e with m in [sqrt(1/2), sqrt(2)), as in single precision.
+HLOD_INLINE double Log(double x) {
+  const bool subnormal = x < 2.2250738585072014e-308;
+  const double scaled = subnormal ? x * 18014398509481984.0 : x;  // 2^54
+  const uint64_t bits = __builtin_bit_cast(uint64_t, scaled);
+  // The exponent as a number that is added to 2^52, because not all processors convert 64-bit integers.
+  const double biased = __builtin_bit_cast(double, bits >> 52 | uint64_t{0x433} << 52) - 4503599627370496.0;
+  double m = __builtin_bit_cast(double, (bits & 0x000fffffffffffffu) | 0x3fe0000000000000u);  // [0.5, 1)
+  const bool low = m < 0.70710678118654752440;
+  const double e = biased - (subnormal ? 1076.0 : 1022.0) - (low ? 1.0 : 0.0);
+  m = low ? m + m - 1.0 : m - 1.0;
+  const double z = m * m;
+  double y = m * (z * LogTail64(m));
+  y = MulAdd(e, -2.121944400546905827679e-4, y);
+  y = MulAdd(z, -0.5, y);
+  double result = MulAdd(e, 0.693359375, m + y);
+  result = x == __builtin_inf() ? x : result;
+  result = x == 0.0 ? -__builtin_inf() : result;
+  return x < 0.0 || x != x ? __builtin_nan("") : result;
+}
+HLOD_INLINE double Log1p(double x) {
+  const double u = 1.0 + x;
+  const double d = u - 1.0;
+  const double scaled = Log(u) * (x / (d == 0.0 ? 1.0 : d));
+  const double result = d == 0.0 ? x : scaled;
+  return u == __builtin_inf() ? u : (u == 0.0 ? -__builtin_inf() : result);
 }
 HLOD_INLINE double Tanh(double x) {
   const double a = Abs(x), z = x * x;

@@ -79,7 +79,29 @@ HLOD_POLYNOMIAL ErfFar(const T& t) {
   return MulAdd(q, t, 0.254829592f);
 }
 
+// (asin(x) - x) / x^3 of z = x^2, for |x| <= 1/2.
+HLOD_POLYNOMIAL AsinTail(const T& z) {
+  T p = MulAdd(z, 4.2163199048e-2f, 2.4181311049e-2f);
+  p = MulAdd(p, z, 4.5470025998e-2f);
+  p = MulAdd(p, z, 7.4953002686e-2f);
+  return MulAdd(p, z, 1.6666752422e-1f);
+}
+
 // Cephes' rational approximations for f64.
+
+// (ln(1 + m) - m + m^2 / 2) / m^3, for 1 + m in [sqrt(1/2), sqrt(2)).
+HLOD_POLYNOMIAL LogTail64(const T& m) {
+  T p = MulAdd(m, 1.01875663804580931796e-4, 4.97494994976747001425e-1);
+  p = MulAdd(p, m, 4.70579119878881725854);
+  p = MulAdd(p, m, 1.44989225341610930846e1);
+  p = MulAdd(p, m, 1.79368678507819816313e1);
+  p = MulAdd(p, m, 7.70838733755885391666);
+  T q = m + 1.12873587189167450590e1;
+  q = MulAdd(q, m, 4.52279145837532221105e1);
+  q = MulAdd(q, m, 8.29875266912776603211e1);
+  q = MulAdd(q, m, 7.11544750618563894466e1);
+  return p / MulAdd(q, m, 2.31251620126765340583e1);
+}
 
 // e^r - 1 for |r| <= ln(2) / 2.
 HLOD_POLYNOMIAL ReducedExpm1(const T& r) {

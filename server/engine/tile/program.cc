@@ -170,6 +170,13 @@ int TileProgram::StagedReads() const {
   return count;
 }
 
+int64_t TileProgram::PeriodOf(const Instruction& read) const {
+  const View& view = views_[read.view];
+  if (view.dims.size() < 2 || view.dims[0].stride != 0 || view.dims[0].size < 2) return 0;
+  const int64_t period = view.count / view.dims[0].size;
+  return period <= kPeriodMax ? period : 0;
+}
+
 void TileProgram::Execute(const Instruction& instruction, const std::byte* const* inputs,
                           std::byte* const* outputs, std::byte* workspace, int64_t start, int n) const {
   void* out = Pointer(instruction.out, inputs, outputs, workspace, start);

@@ -146,6 +146,10 @@ class TileProgram {
   int64_t CommonRun() const;
   // Returns the number of reads of form kStaged.
   int StagedReads() const;
+  // Returns the number of elements after which what a read reads begins anew; 0 if that is never, or more
+  // than kPeriodMax.
+  int64_t PeriodOf(const Instruction& read) const;
+  static constexpr int64_t kPeriodMax = 64;
   // Does such a read of elements [start, start + n), where n <= kTile, into `out`. `temporary` has kTile * 8
   // bytes.
   void Stage(const Instruction& read, const std::byte* const* inputs, int64_t start, int n, std::byte* out,

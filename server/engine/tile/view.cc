@@ -300,6 +300,20 @@ struct ReadKernel {
   }
 
  private:
+  // With constant strides, vectors are loaded and shuffled.
+  template <int64_t kStride>
+  static HLOD_ALWAYS_INLINE void ReadStridedBy(const T* from, int64_t length, T* out) {
+#pragma omp simd
+    for (int64_t i = 0; i < length; ++i) out[i] = from[i * kStride];
+  }
+  static HLOD_ALWAYS_INLINE void ReadStrided(const T* from, int64_t stride, int64_t length, T* out) {
+    constexpr int64_t kShort = 32;
+    if (length >= kShort && stride == 2) return ReadStridedBy<2>(from, length, out);
+    if (length >= kShort && stride == 3) return ReadStridedBy<3>(from, length, out);
+    if (length >= kShort && stride == 4) return ReadStridedBy<4>(from, length, out);
+    for (int64_t i = 0; i < length; ++i) out[i] = from[i * stride];
+  }
+
   static HLOD_ALWAYS_INLINE void ReadRuns(const View& view, const T* base, int64_t start, int64_t n, T* out) {
     const auto read = [=](int64_t offset, int64_t stride, int64_t length, int64_t done)
         __attribute__((always_inline)) {
@@ -309,7 +323,7 @@ struct ReadKernel {
       } else if (stride == 0) {
         FillKernel<T>::Run(*from, length, out + done);
       } else {
-        for (int64_t i = 0; i < length; ++i) out[done + i] = from[i * stride];
+        ReadStrided(from, stride, length, out + done);
       }
     };
     ForEachRun(view.dims.data(), view.dims.size(), view.offset, start, n, read);

@@ -3,6 +3,7 @@
 
 #if defined(__x86_64__)
 #define HLOD_TILE_SET avx2
+#define HLOD_TILE_ROUNDS
 #define HLOD_SPLIT_CONVERSIONS
 #define HLOD_TILE_FUSES
 #define HLOD_TARGET __attribute__((target(HLOD_AVX2_FEATURES)))

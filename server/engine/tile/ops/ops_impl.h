@@ -2,6 +2,7 @@
 // and the set's name), HLOD_TARGET (the function attribute, possibly empty) and, where the processor may
 // convert f16 or count ones, HLOD_TARGET_HALF and HLOD_TARGET_POPCNT (the attributes with those), and
 // HLOD_SPLIT_CONVERSIONS where no instruction converts vectors of floats to 64-bit integers, and
+// HLOD_TILE_ROUNDS where instructions round vectors, and
 // HLOD_TILE_FUSES where functions may fuse products with sums (assemble/lanes.h must do the same). The sets
 // do not share functions here, because the linker must not keep a function compiled for AVX-512 for all of
 // them.
@@ -85,7 +86,8 @@ TileFunction Elementwise(Opcode opcode, Carrier carrier) {
     case hlo::kMultiply: return BinaryOf<Multiply, kAny>(carrier);
     case hlo::kMulhi: return BinaryOf<MultiplyHigh, kIntegers>(carrier);
     case hlo::kDivide: return BinaryOf<Divide, kNumber>(carrier);
-    case hlo::kRemainder: return BinaryOf<Remainder, kReal>(carrier);
+    case hlo::kRemainder:
+      return carrier == Carrier::kF32 ? &RemainderSingle : BinaryOf<Remainder, kReal>(carrier);
     case hlo::kPower:
       return ByCarrier<TileFunction>(carrier, []<typename T>() -> TileFunction {
         if constexpr (kIsFloat<T>) return &Binary<Power, T, T>;

@@ -9,8 +9,8 @@
   };
 HLOD_MATH(MathExp, Exp(a), Exp(a))
 HLOD_MATH(MathExpm1, Expm1(a), Expm1(a))
-HLOD_MATH(MathLog, Log(a), std::log(a))
-HLOD_MATH(MathLog1p, Log1p(a), std::log1p(a))
+HLOD_MATH(MathLog, Log(a), Log(a))
+HLOD_MATH(MathLog1p, Log1p(a), Log1p(a))
 HLOD_MATH(MathTanh, Tanh(a), Tanh(a))
 HLOD_MATH(MathLogistic, Logistic(a), Logistic(a))
 HLOD_MATH(MathErf, Erf(a), std::erf(a))
@@ -18,8 +18,8 @@ HLOD_MATH(MathSqrt, __builtin_sqrtf(a), __builtin_sqrt(a))
 HLOD_MATH(MathRsqrt, 1.0f / __builtin_sqrtf(a), 1.0 / __builtin_sqrt(a))
 HLOD_MATH(MathCbrt, std::cbrt(a), std::cbrt(a))
 HLOD_MATH(MathTan, std::tan(a), std::tan(a))
-HLOD_MATH(MathAsin, std::asin(a), std::asin(a))
-HLOD_MATH(MathAcos, std::acos(a), std::acos(a))
+HLOD_MATH(MathAsin, Asin(a), std::asin(a))
+HLOD_MATH(MathAcos, Acos(a), std::acos(a))
 HLOD_MATH(MathAtan, Atan2Of(a, 1.0f), std::atan(a))
 HLOD_MATH(MathSinh, std::sinh(a), std::sinh(a))
 HLOD_MATH(MathCosh, std::cosh(a), std::cosh(a))
@@ -64,4 +64,33 @@ template <int kQuarter>
 TileFunction SineOf(Carrier carrier) {
   if (carrier == Carrier::kF32) return &SineSingle<kQuarter>;
   return UnaryOf<MathSine<kQuarter>, kFloats>(carrier);
+}
+
+// The remainder of floats. That of doubles is exact, and the quotient's last place finer than its distance
+// from the next integer, while the quotient is not too large; others, infinities and NaN are computed
+// afterwards by the C library.
+HLOD_TARGET void RemainderSingle(void* out, const void* a, const void* b, const void*, int n, int64_t) {
+  auto* o = static_cast<float*>(out);
+  const auto* x = static_cast<const float*>(a);
+  const auto* y = static_cast<const float*>(b);
+  constexpr int kBlock = 64;
+  constexpr double kQuotientMax = 1 << 26;
+  for (int begin = 0; begin < n; begin += kBlock) {
+    const int count = n - begin < kBlock ? n - begin : kBlock;
+    float dividend[kBlock], divisor[kBlock];  // Copies, because `out` may be an operand.
+    for (int i = 0; i < count; ++i) dividend[i] = x[begin + i];
+    for (int i = 0; i < count; ++i) divisor[i] = y[begin + i];
+    uint32_t others = 0;
+    for (int i = 0; i < count; ++i) {
+      const double from = dividend[i], by = divisor[i];
+      const double quotient = from / by;
+      others |= Abs(quotient) < kQuotientMax && Abs(divisor[i]) < kInf ? 0 : 1;
+      o[begin + i] = CopySign(static_cast<float>(from - __builtin_trunc(quotient) * by), dividend[i]);
+    }
+    for (int i = 0; i < count && others != 0; ++i) {
+      const double quotient = static_cast<double>(dividend[i]) / static_cast<double>(divisor[i]);
+      if (!(Abs(quotient) < kQuotientMax && Abs(divisor[i]) < kInf))
+        o[begin + i] = std::fmod(dividend[i], divisor[i]);
+    }
+  }
 }

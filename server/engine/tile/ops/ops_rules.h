@@ -31,11 +31,40 @@ struct Multiply {
     else return Wrapping<T>(static_cast<Unsigned<T>>(a) * static_cast<Unsigned<T>>(b));
   }
 };
+// Returns an integer of at most 32 bits as a double, by its bits where no instruction converts vectors of
+// unsigned ones.
+template <typename T>
+HLOD_INLINE double WideOf(T value) {
+  if constexpr (std::is_signed_v<T>) return static_cast<double>(static_cast<int32_t>(value));
+  else
+    return __builtin_bit_cast(double, uint64_t{0x433} << 52 | static_cast<uint32_t>(value)) -
+           4503599627370496.0;
+}
+// Returns a / b, truncated, of integers of at most 32 bits, by doubles, so that loops can be vectorised.
+// Their quotient's last place is finer than its distance from the next integer, so that it is not rounded up
+// to it. REQUIRES: b != 0. The greatest negative number over -1 wraps.
+#if defined(HLOD_TILE_ROUNDS)
+template <typename T>
+HLOD_INLINE T QuotientBelow64(T a, T b) {
+  // Its sum with an integer has the integer's bits: 1.5 * 2^52.
+  constexpr double kMagic = 6755399441055744.0;
+  const double quotient = WideOf(a) / WideOf(b);
+  return static_cast<T>(__builtin_bit_cast(uint64_t, __builtin_trunc(quotient) + kMagic));
+}
+#else
+template <typename T>
+HLOD_INLINE T QuotientBelow64(T a, T b) {
+  return static_cast<T>(static_cast<int64_t>(a) / static_cast<int64_t>(b));
+}
+#endif
 struct Divide {
   template <typename T>
   HLOD_INLINE T Do(T a, T b, int64_t) {
     if constexpr (kIsFloat<T>) {
       return a / b;
+    } else if constexpr (sizeof(T) < 8) {
+      const T quotient = QuotientBelow64(a, b == 0 ? T{1} : b);
+      return b == 0 ? static_cast<T>(~T{0}) : quotient;
     } else if constexpr (std::is_signed_v<T>) {
       if (b == 0) return T{-1};
       if (b == -1) return Wrapping<T>(Unsigned<T>{0} - static_cast<Unsigned<T>>(a));
@@ -50,6 +79,9 @@ struct Remainder {
   HLOD_INLINE T Do(T a, T b, int64_t) {
     if constexpr (kIsFloat<T>) {
       return std::fmod(a, b);
+    } else if constexpr (sizeof(T) < 8) {
+      const auto quotient = static_cast<Unsigned<T>>(QuotientBelow64(a, b == 0 ? T{1} : b));
+      return Wrapping<T>(static_cast<Unsigned<T>>(a) - quotient * static_cast<Unsigned<T>>(b));
     } else {
       if (b == 0) return a;
       if constexpr (std::is_signed_v<T>) {
@@ -117,10 +149,8 @@ struct Minimum {
   }
 };
 struct Atan2 {
-  template <typename T>
-  HLOD_INLINE T Do(T a, T b, int64_t) {
-    return std::atan2(a, b);
-  }
+  HLOD_INLINE float Do(float a, float b, int64_t) { return Atan2Of(a, b); }
+  HLOD_INLINE double Do(double a, double b, int64_t) { return std::atan2(a, b); }
 };
 struct And {
   template <typename T>

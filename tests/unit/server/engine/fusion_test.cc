@@ -47,6 +47,9 @@ const Function kFunctions[] = {
     {hlo::kSine, [](double x) { return std::sin(x); }, -1000, 1000, 1},
     {hlo::kCosine, [](double x) { return std::cos(x); }, -1000, 1000, 1},
     {hlo::kRsqrt, [](double x) { return 1 / std::sqrt(x); }, 1e-30, 1e30, 2},
+    {hlo::kAsin, [](double x) { return std::asin(x); }, -1, 1, 4},
+    {hlo::kAcos, [](double x) { return std::acos(x); }, -1, 1, 4},
+    {hlo::kAtan, [](double x) { return std::atan(x); }, -50, 50, 4},
 };
 
 class TileMath : public testing::TestWithParam<Function> {};
@@ -160,6 +163,8 @@ const WideFunction kWideFunctions[] = {
     {hlo::kExponentialMinusOne, [](long double x) { return std::expm1(x); }, -40, 700, 8},
     {hlo::kTanh, [](long double x) { return std::tanh(x); }, -22, 22, 4},
     {hlo::kLogistic, [](long double x) { return 1 / (1 + std::exp(-x)); }, -700, 700, 4},
+    {hlo::kLog, [](long double x) { return std::log(x); }, 5e-324, 1e308, 2},
+    {hlo::kLogPlusOne, [](long double x) { return std::log1p(x); }, -0.999, 1e10, 4},
 };
 
 TEST(TileMath, DoublePrecisionStaysWithinItsUlpsOnEveryInstructionSet) {
@@ -293,6 +298,106 @@ TEST(TileOps, IntegersArePoweredAndTheirBitsCounted) {
     int64_t product[3];
     sets[set]->elementwise(hlo::kMulhi, Carrier::kI64)(product, high, other, nullptr, 3, 64);
     EXPECT_THAT(product, testing::ElementsAre(int64_t{1} << 62, -1, 3));
+  }
+}
+
+// Zero divides to all ones and leaves the dividend; the least number over -1 wraps (HLO's semantics).
+template <typename T>
+void CheckDivisions(const TileOps& ops, Carrier carrier, const std::vector<T>& numbers) {
+  std::vector<T> a, b, quotient, rest, wanted_quotient, wanted_rest;
+  for (const T x : numbers) {
+    for (const T y : numbers) {
+      a.push_back(x);
+      b.push_back(y);
+      const auto p = static_cast<int64_t>(x), q = static_cast<int64_t>(y);
+      wanted_quotient.push_back(static_cast<T>(q == 0 ? -1 : p / q));
+      wanted_rest.push_back(static_cast<T>(q == 0 ? p : p % q));
+    }
+  }
+  quotient.resize(a.size());
+  rest.resize(a.size());
+  ASSERT_LE(a.size(), kTile);
+  const int count = static_cast<int>(a.size());
+  ops.elementwise(hlo::kDivide, carrier)(quotient.data(), a.data(), b.data(), nullptr, count, 0);
+  ops.elementwise(hlo::kRemainder, carrier)(rest.data(), a.data(), b.data(), nullptr, count, 0);
+  EXPECT_THAT(quotient, testing::ElementsAreArray(wanted_quotient)) << ops.name;
+  EXPECT_THAT(rest, testing::ElementsAreArray(wanted_rest)) << ops.name;
+}
+
+TEST(TileOps, IntegersAreDividedExactly) {
+  const TileOps* sets[kTileSetsMax];
+  const int count = AvailableTileOps(sets);
+  for (int set = 0; set < count; ++set) {
+    CheckDivisions<int32_t>(*sets[set], Carrier::kI32,
+                            {0, 1, -1, 2, 3, -7, 10, 65535, 65536, -65537, 715827882, 1431655765, 2147483646,
+                             INT32_MAX, -INT32_MAX, INT32_MIN});
+    CheckDivisions<uint32_t>(*sets[set], Carrier::kU32,
+                             {0, 1, 2, 3, 7, 10, 65535, 65536, 65537, 715827883, 2863311531, 2147483647,
+                              2147483648, 2147483649, UINT32_MAX - 1, UINT32_MAX});
+    CheckDivisions<int8_t>(*sets[set], Carrier::kI8, {0, 1, -1, 2, 3, -7, 126, 127, -127, -128});
+    CheckDivisions<uint16_t>(*sets[set], Carrier::kU16, {0, 1, 2, 3, 7, 255, 256, 32767, 32768, 65535});
+  }
+}
+
+// The C library's fmod is exact.
+TEST(TileOps, RemaindersOfFloatsAreExact) {
+  std::vector<float> numbers = {0.0f,   -0.0f, 1.0f,   -1.0f,       0.1f,  3.0f,     -7.5f,     1e-45f,
+                                1e-38f, 3e38f, -3e38f, 16777216.0f, 1e10f, INFINITY, -INFINITY, NAN};
+  std::vector<float> a, b;
+  for (const float x : numbers) {
+    for (const float y : numbers) {
+      a.push_back(x);
+      b.push_back(y);
+    }
+  }
+  std::mt19937 random(3);
+  while (a.size() < 2 * kTile) {
+    const auto of = [&] {
+      return std::ldexp(static_cast<float>(random() % 16777216), static_cast<int>(random() % 60) - 40);
+    };
+    a.push_back(of());
+    b.push_back(-of());
+  }
+  const TileOps* sets[kTileSetsMax];
+  const int count = AvailableTileOps(sets);
+  for (int set = 0; set < count; ++set) {
+    for (int start = 0; start < 2 * kTile; start += kTile) {
+      float y[kTile];
+      std::copy_n(b.data() + start, kTile, y);
+      sets[set]->elementwise(hlo::kRemainder, Carrier::kF32)(y, a.data() + start, y, nullptr, kTile, 0);
+      for (int i = 0; i < kTile; ++i) {
+        const float want = std::fmod(a[start + i], b[start + i]);
+        const bool right = std::isnan(want) ? std::isnan(y[i])
+                                            : std::bit_cast<uint32_t>(want) == std::bit_cast<uint32_t>(y[i]);
+        ASSERT_TRUE(right) << sets[set]->name << " " << a[start + i] << " % " << b[start + i] << " = "
+                           << y[i];
+      }
+    }
+  }
+}
+
+TEST(TileOps, AnglesOfAllQuadrantsAreTheCLibrarys) {
+  const float numbers[] = {0.0f,   -0.0f,  1.0f,   -1.0f,    0.3f,      -2.5f,
+                           1e-30f, -1e30f, 1e-45f, INFINITY, -INFINITY, NAN};
+  std::vector<float> a, b;
+  for (const float x : numbers) {
+    for (const float y : numbers) {
+      a.push_back(x);
+      b.push_back(y);
+    }
+  }
+  const TileOps* sets[kTileSetsMax];
+  const int count = AvailableTileOps(sets);
+  for (int set = 0; set < count; ++set) {
+    std::vector<float> angles(a.size());
+    sets[set]->elementwise(hlo::kAtan2, Carrier::kF32)(angles.data(), a.data(), b.data(), nullptr,
+                                                       static_cast<int>(a.size()), 0);
+    for (size_t i = 0; i < a.size(); ++i) {
+      const float want = std::atan2(a[i], b[i]);
+      if (std::isnan(want)) EXPECT_TRUE(std::isnan(angles[i])) << a[i] << " " << b[i];
+      else EXPECT_NEAR(angles[i], want, 4e-7f * std::fabs(want)) << a[i] << " " << b[i];
+      if (want == 0) EXPECT_EQ(std::signbit(angles[i]), std::signbit(want)) << a[i] << " " << b[i];
+    }
   }
 }
 

@@ -293,6 +293,50 @@ ENTRY main { p = pred[] parameter(0)
   }
 }
 
+// Integer divisions, also by powers of two; the total order of floats; and operands that repeat a few
+// elements.
+TEST_P(Assemble, DivisionsOrdersAndPeriods) {
+  const Limited limited(GetParam());
+  std::vector<std::string> bodies = {
+      "x = f32[1000] parameter(0)\n y = f32[1000] parameter(1)\n"
+      " ROOT r = pred[1000] compare(x, y), direction=LT, type=TOTALORDER",
+      "x = f64[1000] parameter(0)\n y = f64[1000] parameter(1)\n"
+      " ROOT r = pred[1000] compare(x, y), direction=GE, type=TOTALORDER",
+      "x = f64[1000] parameter(0)\n y = f64[1000] log(x)\n z = f64[1000] log-plus-one(x)\n"
+      " ROOT r = f64[1000] add(y, z)",
+      "x = f32[300,3] parameter(0)\n b = f32[3] parameter(1)\n c = f32[300,3] broadcast(b), dimensions={1}\n"
+      " ROOT r = f32[300,3] multiply(x, c)",
+      "x = f32[40,70,5] parameter(0)\n b = f32[70,5] parameter(1)\n d = f32[5] parameter(2)\n"
+      " c = f32[40,70,5] broadcast(b), dimensions={1,2}\n e = f32[40,70,5] broadcast(d), dimensions={2}\n"
+      " i = f32[40,70,5] iota(), iota_dimension=2\n s = f32[40,70,5] add(x, c)\n"
+      " t = f32[40,70,5] multiply(e, i)\n ROOT r = f32[40,70,5] subtract(s, t)",
+      "x = u8[2000,3] parameter(0)\n b = bf16[3] parameter(1)\n f = f32[3] convert(b)\n"
+      " c = f32[2000,3] broadcast(f), dimensions={1}\n g = f32[2000,3] convert(x)\n"
+      " ROOT r = f32[2000,3] divide(g, c)"};
+  for (const std::string type : {"s32", "u32", "s8", "u16"}) {
+    const std::string array = type + "[1000]";
+    for (const std::string op : {"divide", "remainder"}) {
+      bodies.push_back("x = " + array + " parameter(0)\n y = " + array + " parameter(1)\n ROOT r = " + array +
+                       " " + op + "(x, y)");
+      for (const std::string by : {"0", "1", "2", "64", "3", "100"}) {
+        bodies.push_back("x = " + array + " parameter(0)\n c = " + type + "[] constant(" + by + ")\n y = " +
+                         array + " broadcast(c), dimensions={}\n ROOT r = " + array + " " + op + "(x, y)");
+      }
+    }
+  }
+  Assembler assembler({});
+  std::mt19937 random(5);
+  Counts counts;
+  for (const std::string& body : bodies) {
+    SCOPED_TRACE(body);
+    const auto module = hlo::ParseModule("HloModule m\nENTRY main { " + body + " }\n");
+    ASSERT_TRUE(module.ok()) << module.status();
+    ExpectSameBits(**module, assembler, random, &counts);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_EQ(counts.kernels, counts.steps);
+}
+
 // x^0 and 1^x are 1 for any x (C23 F.10.4.4). The maximum makes a signalling NaN quiet as machine code, and
 // not when it is interpreted.
 TEST_P(Assemble, PowersOfSignallingNaNs) {
