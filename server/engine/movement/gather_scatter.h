@@ -62,6 +62,7 @@ class WindowStarts {
   void Resolve(const std::byte* indices, int64_t begin, int64_t count, int64_t* starts) const {
     if (type_ == hlo::kS32) return ResolveOf<kClamped, int32_t>(indices, begin, count, starts);
     if (type_ == hlo::kS64) return ResolveOf<kClamped, int64_t>(indices, begin, count, starts);
+    if (type_ == hlo::kU32) return ResolveOf<kClamped, uint32_t>(indices, begin, count, starts);
     for (int64_t b = 0; b < count; ++b)
       starts[b] = kClamped ? Clamped(indices, begin + b) : Checked(indices, begin + b);
   }
@@ -81,7 +82,8 @@ class WindowStarts {
   // Resolves dense indices into one dimension.
   template <bool kClamped, typename T>
   struct DenseStarts {
-    static_assert(std::is_signed_v<T>, "The largest start must fit into 64 bits with a sign.");
+    static_assert(std::is_signed_v<T> || sizeof(T) < 8,
+                  "The largest start must fit into 64 bits with a sign.");
     static HLOD_ALWAYS_INLINE void Run(const T* index, int64_t n, int64_t first, int64_t last, int64_t stride,
                                        int64_t* starts) {
       const T most = static_cast<T>(std::min<int64_t>(last, std::numeric_limits<T>::max()));

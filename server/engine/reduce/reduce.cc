@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
 #include "common/base/errors/status.h"
 #include "server/engine/reduce/reduce_steps.h"
@@ -28,6 +29,8 @@ constexpr int64_t kPiece = 8192;     // The elements of one run that are reduced
 constexpr int64_t kRowsABlock = 64;  // The number of rows whose partial results stay in the narrow type.
 constexpr int64_t kJobsWanted = 64;  // With fewer outputs than this, the reduction itself is split.
 constexpr int64_t kElementsAJob = 32768;
+constexpr int64_t kAcrossRowsMin = 8;   // With fewer rows, the last row is most of the work.
+constexpr int64_t kBoxColumnsMax = 64;  // Wider boxes lose nothing by a call per box.
 
 // The partial results of a run are kept in four vectors, in separate arrays. A single array of all lanes
 // would stay in memory, and every addition would wait for the store before it.
@@ -209,6 +212,58 @@ struct ShortRowsKernel {
   }
 };
 
+// Joins columns of boxes of a few rows, kPart at a time, whose partial results stay in registers.
+template <typename Op>
+struct BoxesKernel {
+  using Element = typename Op::Element;
+  using Acc = typename Op::Acc;
+  using Total = typename Op::Total;
+
+  static HLOD_ALWAYS_INLINE void Run(const Element* elements, const int64_t* boxes, int64_t count,
+                                     const int64_t* rows, int64_t row_count, int64_t n, Total first,
+                                     Element* out) {
+    constexpr int64_t kPart = 16, kSmallPart = 4;
+    for (int64_t box = 0; box < count; ++box, out += n) {
+      const Element* const from = elements + boxes[box];
+      int64_t c = 0;
+      for (; c + kPart <= n; c += kPart) Columns<kPart>(from + c, rows, row_count, first, out + c);
+      for (; c + kSmallPart <= n; c += kSmallPart)
+        Columns<kSmallPart>(from + c, rows, row_count, first, out + c);
+      for (; c < n; ++c) Columns<1>(from + c, rows, row_count, first, out + c);
+    }
+  }
+
+ private:
+  template <int64_t kCount>
+  static HLOD_ALWAYS_INLINE void Columns(const Element* from, const int64_t* rows, int64_t row_count,
+                                         Total first, Element* out) {
+    Acc acc[kCount];
+    if constexpr (Op::kExtremum && std::is_floating_point_v<Acc>) {
+      using Order = OrderedKey<Op>;
+      typename Order::Key best[kCount], nan[kCount] = {};
+      for (int64_t i = 0; i < kCount; ++i) best[i] = Order::None();
+      for (int64_t r = 0; r < row_count; ++r) {
+        const Element* const row = from + rows[r];
+#pragma omp simd
+        for (int64_t i = 0; i < kCount; ++i) {
+          const auto value = Order::Load(row[i]);
+          best[i] = Order::Join(best[i], Order::Of(value));
+          nan[i] |= Order::IsNan(value);
+        }
+      }
+      for (int64_t i = 0; i < kCount; ++i) acc[i] = Order::Back(best[i], nan[i]);
+    } else {
+      for (int64_t i = 0; i < kCount; ++i) acc[i] = Op::Identity();
+      for (int64_t r = 0; r < row_count; ++r) {
+        const Element* const row = from + rows[r];
+#pragma omp simd
+        for (int64_t i = 0; i < kCount; ++i) acc[i] = Op::Apply(acc[i], Op::Load(row[i]));
+      }
+    }
+    for (int64_t i = 0; i < kCount; ++i) out[i] = Op::Store(Op::Apply(first, static_cast<Total>(acc[i])));
+  }
+};
+
 template <typename Op>
 struct ReduceFunctionsOf {
   using Element = typename Op::Element;
@@ -264,8 +319,15 @@ struct ReduceFunctionsOf {
     }
   }
 
+  static void Boxes(const std::byte* elements, const int64_t* boxes, int64_t count, const int64_t* rows,
+                    int64_t row_count, int64_t n, const std::byte* init, std::byte* out) {
+    const Total first = static_cast<Total>(Op::Load(*reinterpret_cast<const Element*>(init)));
+    RunBest<BoxesKernel<Op>>(reinterpret_cast<const Element*>(elements), boxes, count, rows, row_count, n,
+                             first, reinterpret_cast<Element*>(out));
+  }
+
   static constexpr ReduceFunctions kFunctions = {sizeof(Element), sizeof(Total), Begin, Run, Rows, Join,
-                                                 Finish,          ShortRows};
+                                                 Finish,          ShortRows,     Boxes};
 };
 
 class ReduceStep final : public Step {
@@ -288,6 +350,11 @@ class ReduceStep final : public Step {
       if (run_ < kShortRun && reduced.rank() == 0 && kept.rank() <= 1 && kept.Offset(1) == run_)
         short_rows_ = true;
       pieces_ = (run_ + kPiece - 1) / kPiece;
+    }
+    across_ = columns_ == 1 && run_ > 1 && run_ <= kColumns && reduced.count() >= kAcrossRowsMin;
+    if (columns_ > 1 && columns_ <= kBoxColumnsMax && reduced.count() <= kRowsABlock &&
+        kept.count() >= kJobsWanted) {
+      for (int64_t row = 0; row < reduced.count(); ++row) box_rows_.push_back(reduced.Offset(row));
     }
     column_blocks_ = (columns_ + kColumns - 1) / kColumns;
     jobs_ = kept.count() * column_blocks_;
@@ -315,6 +382,7 @@ class ReduceStep final : public Step {
                       out + begin * f_.element_bytes);
       });
     }
+    if (!box_rows_.empty()) return RunBoxes(inputs, outputs, context);
     std::byte* const partials = context.scratch;
     ParallelRanges(context.threads, jobs_ * chunks_, elements_, [&](int64_t begin, int64_t end, int) {
       alignas(64) std::byte totals[kColumns * kTotalBytesMax];
@@ -339,6 +407,20 @@ class ReduceStep final : public Step {
   }
 
  private:
+  // Reduces the boxes of all outputs, kColumns of them at a time.
+  absl::Status RunBoxes(const std::byte* const* inputs, std::byte* const* outputs,
+                        const StepContext& context) const {
+    return ParallelPieces(context, jobs_, elements_, [&](int64_t begin, int64_t end, int) {
+      int64_t boxes[kColumns];
+      for (int64_t job = begin; job < end; job += kColumns) {
+        const int64_t count = std::min(kColumns, end - job);
+        for (int64_t i = 0; i < count; ++i) boxes[i] = walk_.kept.Offset(job + i);
+        f_.boxes(inputs[0], boxes, count, box_rows_.data(), static_cast<int64_t>(box_rows_.size()), columns_,
+                 inputs[1], outputs[0] + job * columns_ * f_.element_bytes);
+      }
+    });
+  }
+
   int64_t BlockBytes() const { return std::min(columns_, kColumns) * f_.total_bytes; }
   int64_t WidthOf(int64_t job) const {
     return std::min(kColumns, columns_ - job % column_blocks_ * kColumns);
@@ -354,6 +436,7 @@ class ReduceStep final : public Step {
     const std::byte* const base = in + first * f_.element_bytes;
     const int64_t width = WidthOf(job);
     f_.begin(totals, width);
+    if (across_) return ReduceAcross(base, row_begin, row_end, totals, stop);
     if (columns_ == 1) {
       for (int64_t row = row_begin; row < row_end; ++row) {
         const int64_t piece = row % pieces_ * kPiece, count = std::min(kPiece, run_ - piece);
@@ -362,6 +445,12 @@ class ReduceStep final : public Step {
       }
       return true;
     }
+    return ReduceRows(base, row_begin, row_end, width, totals, stop);
+  }
+
+  // Joins element i of each of the rows into total i, for i < width.
+  bool ReduceRows(const std::byte* base, int64_t row_begin, int64_t row_end, int64_t width, std::byte* totals,
+                  StopCheck& stop) const {
     for (int64_t row = row_begin; row < row_end; row += kRowsABlock) {
       const std::byte* pointers[kRowsABlock];
       const int64_t rows = std::min(kRowsABlock, row_end - row);
@@ -373,6 +462,22 @@ class ReduceStep final : public Step {
     return true;
   }
 
+  // Reduces rows of which all elements go to one output: first across the rows, then the row that is left, by
+  // halves.
+  bool ReduceAcross(const std::byte* base, int64_t row_begin, int64_t row_end, std::byte* total,
+                    StopCheck& stop) const {
+    alignas(64) std::byte totals[kColumns * kTotalBytesMax];
+    f_.begin(totals, run_);
+    if (!ReduceRows(base, row_begin, row_end, run_, totals, stop)) return false;
+    for (int64_t left = run_; left > 1;) {
+      const int64_t kept = (left + 1) / 2;
+      f_.join(totals, totals + kept * f_.total_bytes, left - kept);
+      left = kept;
+    }
+    f_.join(total, totals, 1);
+    return true;
+  }
+
   const ReduceFunctions& f_;
   ReduceWalk walk_;
   int64_t elements_ = 0, outputs_ = 0;
@@ -380,6 +485,8 @@ class ReduceStep final : public Step {
   int64_t run_ = 1, pieces_ = 1;  // The innermost dimension, when it is reduced, and its pieces of kPiece
                                   // elements.
   int64_t jobs_ = 0, rows_ = 0, chunks_ = 1;
+  bool across_ = false;  // True if rows of one output are reduced across, before the elements of a row.
+  std::vector<int64_t> box_rows_;  // The rows of a box, if the reduction is of many boxes of few of them.
   bool short_rows_ = false;  // True if the operand consists of rows of run_ elements.
 };
 

@@ -33,9 +33,13 @@ struct ReduceFunctions {
   // Stores the totals joined with the initial value.
   void (*finish)(const std::byte* totals, int64_t count, const std::byte* init, std::byte* out);
   // Stores the initial value joined with the elements of each of `rows` dense rows of n elements, as begin,
-  // run and finish would for n < kShortRun and one row.
+  // run and finish would for n < kShortRun and one row, but for the rounding of c128.
   void (*short_rows)(const std::byte* elements, int64_t rows, int64_t n, const std::byte* init,
                      std::byte* out);
+  // Stores, for each of `count` boxes, the initial value joined with element i of each of its rows, for i <
+  // n. Row r of a box begins rows[r] elements after the box; results are dense.
+  void (*boxes)(const std::byte* elements, const int64_t* boxes, int64_t count, const int64_t* rows,
+                int64_t row_count, int64_t n, const std::byte* init, std::byte* out);
 };
 inline constexpr int64_t kTotalBytesMax = 16;
 inline constexpr int64_t kShortRun = 16;

@@ -73,6 +73,15 @@ TEST(Gather, SingleElements) {
            Indices<int64_t>({5, 2}, 9));
   }
 }
+TEST(Gather, UnsignedPlaces) {
+  Gather("f32[20]", "u32[700]", "f32[700]",
+         "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}",
+         Indices<uint32_t>({700}, 20));
+  Gather("f32[20,30]", "u32[2,700]", "f32[700]",
+         "offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=0, "
+         "slice_sizes={1,1}",
+         Indices<uint32_t>({2, 700}, 20));
+}
 TEST(Gather, LongListsOfSingleElements) {
   for (const std::string type : {"pred", "f8e5m2", "f16", "f32", "c64", "c128"}) {
     Gather(type + "[90]", "s32[1100,1]", type + "[1100]",

@@ -103,6 +103,37 @@ TEST(Reduce, ExtremaOfHalvesHaveTheirNanAndZeros) {
     }
   }
 }
+// Boxes of a few rows each, of columns that fill parts of registers; and rows of one output that are joined
+// before their elements are.
+TEST(Reduce, BoxesAndRowsAcross) {
+  for (const std::string type : {"f32", "f64", "bf16", "s8", "u16", "s32"}) {
+    for (const std::string op : {"add", "maximum", "minimum"}) {
+      const bool small = type == "bf16";
+      const StepTestOptions options{.rtol = small ? 2e-2 : 1e-5, .atol = small ? 0.5 : 1e-3};
+      ExpectStep(Reduce(op, type, "[8,9,2,5,2,7]", "[8,9,5,7]", "2,4"), options);
+      ExpectStep(Reduce(op, type, "[70,2,2,3,21]", "[70,2,21]", "1,3"), options);
+      ExpectStep(Reduce(op, type, "[65,3,64]", "[65,64]", "1"), options);
+      ExpectStep(Reduce(op, type, "[12,5,33]", "[5]", "0,2"), options);
+      ExpectStep(Reduce(op, type, "[100,3,2]", "[3]", "0,2"), options);
+      ExpectStep(Reduce(op, type, "[9,2,256]", "[2]", "0,2"), options);
+    }
+  }
+  Literal numbers(hlo::Shape::Array(hlo::kF32, {70, 2, 10}));
+  for (int i = 0; i < 1400; ++i) {
+    const float zero = i % 2 == 0 ? -0.0f : 0.0f;
+    numbers.data<float>()[i] = i % 33 == 0  ? std::numeric_limits<float>::quiet_NaN()
+                               : i % 3 == 0 ? -5.f
+                                            : zero;
+  }
+  for (const std::string op : {"minimum", "maximum"}) {
+    const std::map<int, Literal> arguments = {{0, numbers},
+                                              {1, Literal::Scalar<float>(op == "minimum" ? 1 : -1)}};
+    ExpectStep(Reduce(op, "f32", "[70,2,10]", "[70,10]", "1"), {.arguments = arguments});
+    ExpectStep(Reduce(op, "f32", "[70,2,10]", "[2]", "0,2"), {.arguments = arguments});
+  }
+  ExpectStep(Reduce("add", "c64", "[70,3,6]", "[70,6]", "1"), {.rtol = 1e-5, .atol = 1e-5});
+  ExpectStep(Reduce("and", "pred", "[70,3,6]", "[70,6]", "1"));
+}
 // Short rows are joined 64 at a time.
 TEST(Reduce, ManyShortRows) {
   for (const std::string op : {"minimum", "maximum"}) {
