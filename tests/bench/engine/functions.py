@@ -351,6 +351,88 @@ def define(jax, jnp):
     )
 
     define_short_rows(jax, jnp)
+    define_various(jax, jnp)
+
+
+def define_various(jax, jnp):
+    """Registers functions of one rare kind each: of mathematics, images, geometry, search, simulation."""
+    lax, nn = jax.lax, jax.nn
+
+    # Functions that call the C library, or did; integers that are divided.
+    case(lambda: f64(1 << 15), name="softplus_f64")(lambda x: nn.softplus(x).sum())
+    case(lambda: f32(20000, 3), name="spherical_coordinates")(
+        lambda x: jnp.stack([jnp.linalg.norm(x, axis=-1), jnp.arctan2(x[:, 1], x[:, 0]), jnp.arccos(jnp.clip(x[:, 2], -1, 1))], -1)
+    )
+    case(lambda: np.abs(f32(2048)) + 0.5, name="betainc")(
+        lambda x: jax.scipy.special.betainc(x, 2.0, jnp.clip(x / 4, 0.01, 0.9))
+    )
+    case(lambda: whole(1 << 30, 1 << 16), lambda: whole(1000, 1 << 16) + 1, name="divide_modulo_s32")(lambda a, b: (a // b, a % b))
+    case(lambda: whole(1000, 256) + 1, name="collatz")(
+        lambda x: lax.while_loop(
+            lambda s: (s[0] != 1).any(),
+            lambda s: (jnp.where(s[0] == 1, 1, jnp.where(s[0] % 2 == 0, s[0] // 2, 3 * s[0] + 1)), s[1] + (s[0] != 1)),
+            (x, x * 0),
+        )[1]
+    )
+
+    # Search.
+    case(lambda: np.sort(f32(1000)), lambda: f32(10000), name="searchsorted")(jnp.searchsorted)
+    case(lambda: f32(10000), lambda: np.sort(f32(100)), lambda: f32(100), name="interpolate")(jnp.interp)
+    case(lambda: f32(1 << 16), name="histogram")(lambda x: jnp.histogram(x, 64)[0])
+    case(lambda: f32(200, 16), lambda: f32(500, 16), name="nearest_5")(
+        lambda q, x: lax.top_k(-jnp.square(q[:, None] - x[None]).sum(-1), 5)
+    )
+
+    # Reductions of boxes and of axes around another; segments.
+    case(lambda: f32(8, 64, 64, 16), name="average_pool_by_reshape")(lambda x: x.reshape(8, 32, 2, 32, 2, 16).mean((2, 4)))
+    case(lambda: f32(64, 64, 64), name="variance_around")(lambda x: (x.var((0, 2)), x.std(1)))
+    case(lambda: f32(8, 16, 16, 8, 4), name="group_norm")(
+        lambda y: (y - y.mean((1, 2, 4), keepdims=True)) * lax.rsqrt(y.var((1, 2, 4), keepdims=True) + 1e-5)
+    )
+    case(lambda: f32(1 << 16, 4), lambda: whole(1000, 1 << 16), name="segment_max")(lambda x, i: jax.ops.segment_max(x, i, 1000))
+    case(lambda: f32(1024, 32), name="transmittance")(lambda x: jnp.cumprod(1 - nn.sigmoid(x), 1))
+
+    # Images.
+    case(lambda: whole(255, 8, 64, 64, 3, kind=np.uint8), name="normalise_image")(
+        lambda x: (x.astype(jnp.float32) / 255 - jnp.array([0.48, 0.45, 0.4])) / jnp.array([0.2, 0.21, 0.22])
+    )
+    case(lambda: f32(4, 64, 64, 16), name="resize_nearest")(lambda x: jax.image.resize(x, (4, 128, 128, 16), "nearest"))
+    case(lambda: half("bfloat16", 4, 28, 28, 32), lambda: half("bfloat16", 3, 3, 32, 32), name="conv_bf16")(
+        lambda x, w: lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+    )
+    case(lambda: whole(256, 1 << 14, kind=np.uint8), name="unpack_bits")(
+        lambda x: ((x[:, None] >> jnp.arange(8, dtype=jnp.uint8)) & 1).reshape(-1)
+    )
+
+    # Tiny matrices, and every other element.
+    case(lambda: f32(5000, 3, 3), lambda: f32(5000, 3, 3), name="matmul_3x3")(jnp.matmul)
+    case(lambda: f32(1000, 4), lambda: f32(1000, 4), lambda: f32(3, 4, 4), name="bilinear_forms")(
+        lambda x, y, w: jnp.einsum("ni,nj,kij->nk", x, y, w)
+    )
+    case(lambda: f32(100_000, 2), name="pairs_multiplied")(lambda x: x[:, 0] * x[:, 1])
+    case(lambda: f32(5000, 4), lambda: f32(5000, 4), name="quaternions")(
+        lambda a, b: jnp.stack([
+            a[:, 0] * b[:, 0] - a[:, 1] * b[:, 1] - a[:, 2] * b[:, 2] - a[:, 3] * b[:, 3],
+            a[:, 0] * b[:, 1] + a[:, 1] * b[:, 0] + a[:, 2] * b[:, 3] - a[:, 3] * b[:, 2],
+            a[:, 0] * b[:, 2] - a[:, 1] * b[:, 3] + a[:, 2] * b[:, 0] + a[:, 3] * b[:, 1],
+            a[:, 0] * b[:, 3] + a[:, 1] * b[:, 2] - a[:, 2] * b[:, 1] + a[:, 3] * b[:, 0],
+        ], -1)
+    )
+
+    # Simulation by a loop of a few elements.
+    def runge_kutta(y, h=0.01):
+        f = lambda y: jnp.stack([y[1], -9.81 * jnp.sin(y[0])])  # noqa: E731
+
+        def step(_, y):
+            a = f(y)
+            b = f(y + h / 2 * a)
+            c = f(y + h / 2 * b)
+            return y + h / 6 * (a + 2 * b + 2 * c + f(y + h * c))
+
+        return lax.fori_loop(0, 1000, step, y)
+
+    case(lambda: f32(2), name="loop_pendulum")(runge_kutta)
+    case(lambda: f32(2, 16), name="loop_pendulums")(runge_kutta)
 
 
 def define_short_rows(jax, jnp):

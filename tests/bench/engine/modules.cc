@@ -1,6 +1,7 @@
 // Measures how fast the engine compiles and runs the modules of a folder: NAME.hlo is a module's text,
 // NAME.0, NAME.1 and so on its arguments, dense. Prints JSON for sweep.py, and with --results writes
-// NAME.result.0 and so on.
+// NAME.result.0 and so on; with --profile the times of the steps go to stderr.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +18,7 @@
 #include "common/hlo/text/text.h"
 #include "server/engine/contraction/cpu_features.h"
 #include "server/engine/plan/plan.h"
+#include "server/engine/plan/run_profile.h"
 #include "tests/bench/engine/measure.h"
 
 namespace hlod::bench {
@@ -35,6 +37,7 @@ struct Options {
   double budget_us = 20'000;
   bool results = false;
   bool processor = false;  // Measures processor time instead of wall time.
+  bool profile = false;    // Prints the steps.
   std::shared_ptr<engine::Assembler> assembler = nullptr;
 };
 
@@ -42,6 +45,18 @@ struct Figures {
   double compile_us = 0, assemble_us = 0, run_us = 0;
   int64_t reference_steps = 0, fused_steps = 0, kernels = 0;
 };
+
+// Prints the steps of a run, the longest first.
+void PrintProfile(const std::string& name, engine::RunProfile profile) {
+  std::sort(profile.steps.begin(), profile.steps.end(),
+            [](const engine::StepProfile& a, const engine::StepProfile& b) { return a.ns > b.ns; });
+  std::fprintf(stderr, "%s: %.1f us\n", name.c_str(), static_cast<double>(profile.ns) / 1000);
+  for (size_t i = 0; i < std::min<size_t>(profile.steps.size(), 12); ++i) {
+    const engine::StepProfile& step = profile.steps[i];
+    std::fprintf(stderr, "%12.1f us %6d runs  %s: %s\n", static_cast<double>(step.ns) / 1000,
+                 static_cast<int>(step.runs), step.kind.c_str(), step.text.c_str());
+  }
+}
 
 absl::StatusOr<Figures> Measure(const Path& base, const Options& options) {
   ASSIGN_OR_RETURN(const std::unique_ptr<hlo::Module> module,
@@ -80,6 +95,13 @@ absl::StatusOr<Figures> Measure(const Path& base, const Options& options) {
     std::ofstream file(base.string() + absl::StrFormat(".result.%d", r), std::ios::binary);
     file.write(reinterpret_cast<const char*>(results[r]), hlo::ByteSize(plan->results()[r]).value_or(0));
   }
+  if (options.profile) {
+    engine::StepTimes times;
+    context.times = &times;
+    RETURN_IF_ERROR(plan->Run(arguments, results, temporary.get(), context));
+    context.times = nullptr;
+    PrintProfile(base.filename(), plan->Profile(times));
+  }
   const auto run = [&] { (void)plan->Run(arguments, results, temporary.get(), context); };
   figures.run_us = options.processor ? MedianTime<ProcessorClock>(options.budget_us, 3, run)
                                      : MedianTime(options.budget_us, 3, run);
@@ -93,6 +115,7 @@ bool ReadOptions(int argc, char** argv, Options& options, Path& folder) {
     if (flag == "--budget-ms" && i + 1 < argc) options.budget_us = 1000 * std::atof(argv[++i]);
     else if (flag == "--results") options.results = true;
     else if (flag == "--processor") options.processor = true;
+    else if (flag == "--profile") options.profile = true;
     else if (flag == "--assemble") options.assembler = engine::MakeAssembler(engine::Assembling::kSecondRun);
     else if (flag == "--cpu-features" && i + 1 < argc && engine::LimitCpuFeatures(argv[i + 1]).ok()) ++i;
     else if (folder.empty() && flag.substr(0, 1) != "-") folder = flag;
@@ -106,8 +129,8 @@ int Main(int argc, char** argv) {
   Path folder;
   if (!ReadOptions(argc, argv, options, folder)) {
     std::fprintf(stderr,
-                 "usage: module_bench [--budget-ms N] [--results] [--processor] [--assemble] "
-                 "[--cpu-features LEVEL] FOLDER\n");
+                 "usage: module_bench [--budget-ms N] [--results] [--processor] [--profile] "
+                 "[--assemble] [--cpu-features LEVEL] FOLDER\n");
     return 2;
   }
   std::error_code error;
