@@ -31,10 +31,11 @@ EarlyWords::Word* EarlyWords::Find(const LaunchKey& key, uint32_t rank) {
   return word == launch->second.end() ? nullptr : &word->second;
 }
 
-EarlyWords::Word& EarlyWords::Open(const LaunchKey& key, uint32_t rank, const std::string& user) {
+EarlyWords::Word& EarlyWords::Open(const LaunchKey& key, uint32_t rank, const v1::LaunchOffer& offer) {
   Word& word = words_[key][rank];
-  word.user = user;
-  members_[rank].open.Add(key, user);
+  word.user = offer.user();
+  word.wait_us = limits_.OfferWaitUs(offer);
+  members_[rank].open.Add(key, word.user);
   return word;
 }
 
@@ -89,7 +90,8 @@ void EarlyWords::End(const LaunchKey& key, uint32_t rank, const absl::Status& wh
   word.said.kind = Said::Kind::kOver;
   word.said.why = why;
   word.ranks.clear();
-  SetDue(key, rank, word, now_us + 2 * limits_.prepare_wait_us);
+  // The own offer may come as much later.
+  SetDue(key, rank, word, now_us + 2 * word.wait_us);
   Member& member = members_.at(rank);
   member.open.Remove(key);
   member.over.Add(key, word.user);
@@ -100,7 +102,7 @@ void EarlyWords::TakeBack(uint32_t rank, const v1::LaunchOffer& offer, int64_t n
   const LaunchKey key{offer.group(), offer.sequence()};
   absl::Status why = Annotate(ReasonOf(offer.error()), absl::StrCat("preparing on ", name_of_(rank)));
   Word* word = Find(key, rank);
-  if (word == nullptr) word = &Open(key, rank, offer.user());
+  if (word == nullptr) word = &Open(key, rank, offer);
   // The daemon chooses the length of its reason.
   const auto bytes = BytesOfWord(offer) + static_cast<int64_t>(2 * ErrorFor(why).ByteSizeLong());
   if (!Hold(rank, *word, bytes).ok()) {
@@ -130,7 +132,7 @@ absl::Status EarlyWords::Hear(uint32_t rank, const v1::LaunchOffer& offer, int64
   absl::Status room;
   if (word == nullptr) {
     room = MakeRoom(key, rank, offer.user(), now_us);
-    word = &Open(key, rank, offer.user());
+    word = &Open(key, rank, offer);
   }
   if (room.ok()) room = Hold(rank, *word, BytesOfWord(offer));
   if (!room.ok()) {
@@ -150,7 +152,7 @@ absl::Status EarlyWords::Hear(uint32_t rank, const v1::LaunchOffer& offer, int64
   for (const v1::LaunchPart& part : offer.parts()) word->ranks.push_back(part.rank());
   word->separate = offer.separate();
   word->since_us = now_us;
-  SetDue(key, rank, *word, now_us + limits_.OfferWaitUs(offer));
+  SetDue(key, rank, *word, now_us + word->wait_us);
   return absl::OkStatus();
 }
 

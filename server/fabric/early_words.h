@@ -74,6 +74,7 @@ class EarlyWords {
     std::vector<uint32_t> ranks;  // The daemons with parts, ascending, with kOffered.
     bool separate = false;        // As in the offer.
     int64_t bytes = 0;            // Charged to the user.
+    int64_t wait_us = 0;          // The time for which it waits.
     int64_t since_us = 0;         // The time at which it was said.
     int64_t due_us = 0;           // The time in `due_`; 0: none.
   };
@@ -85,7 +86,7 @@ class EarlyWords {
 
   Word* Find(const LaunchKey& key, uint32_t rank);
   // Makes the word of a daemon, for which there must be room.
-  Word& Open(const LaunchKey& key, uint32_t rank, const std::string& user);
+  Word& Open(const LaunchKey& key, uint32_t rank, const v1::LaunchOffer& offer);
   absl::Status MakeRoom(const LaunchKey& key, uint32_t rank, const std::string& user, int64_t now_us);
   // Changes what is charged for a word. An error: its user has no room there.
   absl::Status Hold(uint32_t rank, Word& word, int64_t bytes);

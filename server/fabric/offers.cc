@@ -70,7 +70,8 @@ void Offers::Refuse(const v1::LaunchOffer& own, const std::map<uint32_t, Said>& 
     }
     late.erase(rank);
   }
-  refusals_.Remember(key, why, own.user(), std::move(late), now_us);
+  // A part that waits for the last one may come as much later.
+  refusals_.Remember(key, why, own.user(), std::move(late), now_us + 2 * limits_.OfferWaitUs(own));
 }
 
 void Offers::Refuse(Launches::iterator found, const absl::Status& why, int64_t now_us) {
@@ -293,7 +294,7 @@ void Offers::TickWaiting(Launches::iterator current, int64_t now_us) {
 }
 
 void Offers::Tick(int64_t now_us) {
-  refusals_.Tick(now_us, 2 * limits_.prepare_wait_us);
+  refusals_.Tick(now_us);
   early_.Tick(now_us,
               [this](const Key& key, int64_t waited_us) { return TooLate(key, waited_us, {self()}); });
   for (auto next = waiting_.begin(); next != waiting_.end();) TickWaiting(next++, now_us);

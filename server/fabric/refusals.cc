@@ -4,11 +4,11 @@
 namespace hlod::fabric {
 
 void Refusals::Remember(const LaunchKey& key, const absl::Status& why, const std::string& user,
-                        std::set<uint32_t> late, int64_t now_us) {
+                        std::set<uint32_t> late, int64_t until_us) {
   if (const auto before = rows_.find(key); before != rows_.end()) Forget(before);
   if (late.empty()) return;
   crowd_.Add(key, user);
-  rows_[key] = {.why = why, .late = std::move(late), .since_us = now_us};
+  rows_[key] = {.why = why, .late = std::move(late), .until_us = until_us};
   if (rows_.size() > max_) Forget(rows_.find(crowd_.Last()));
 }
 
@@ -28,10 +28,10 @@ void Refusals::Forget(Rows::iterator row) {
   rows_.erase(row);
 }
 
-void Refusals::Tick(int64_t now_us, int64_t age_us) {
+void Refusals::Tick(int64_t now_us) {
   for (auto next = rows_.begin(); next != rows_.end();) {
     const auto current = next++;
-    if (now_us - current->second.since_us > age_us) Forget(current);
+    if (now_us > current->second.until_us) Forget(current);
   }
 }
 

@@ -22,17 +22,16 @@ class Refusals {
   // Keeps the reason for which a user's launch was refused while these daemons do not know it, and for a
   // while. The launch must have been forgotten, if it was refused before.
   void Remember(const LaunchKey& key, const absl::Status& why, const std::string& user,
-                std::set<uint32_t> late, int64_t now_us);
+                std::set<uint32_t> late, int64_t until_us);
   // Tells a daemon that comes late with its offer. Returns false if it does not.
   bool Answer(uint32_t rank, const v1::LaunchOffer& offer);
-  // Forgets those that are older.
-  void Tick(int64_t now_us, int64_t age_us);
+  void Tick(int64_t now_us);
 
  private:
   struct Refusal {
     absl::Status why;
     std::set<uint32_t> late;  // The daemons that do not know it yet.
-    int64_t since_us = 0;
+    int64_t until_us = 0;
   };
   using Rows = std::map<LaunchKey, Refusal>;
   void Forget(Rows::iterator row);

@@ -58,6 +58,24 @@ class Leaving : public ::testing::Test {
                 [](uint32_t rank) { return "n" + std::to_string(rank); }};
 };
 
+// A process comes to a launch that was refused long before: it does not wait for the others.
+TEST_F(Leaving, APartThatComesLateLearnsThatItsLaunchWasRefused) {
+  EXPECT_FALSE(Begins(0, OfferOfThree(1)));
+  v1::LaunchOffer back = OfferOfThree(1);
+  back.mutable_error()->set_code(1);
+  EXPECT_FALSE(Begins(1, back));
+  EXPECT_FALSE(Begins(1, OfferOfThree(2)));
+  back = OfferOfThree(2);
+  back.mutable_error()->set_code(1);
+  EXPECT_FALSE(Begins(2, back));
+  offers.Tick(500'000'000);
+  refused.clear();
+  EXPECT_FALSE(Begins(2, OfferOfThree(1), 500'000'000));
+  EXPECT_FALSE(Begins(0, OfferOfThree(2), 500'000'000));
+  ASSERT_EQ(refused.size(), 3u);
+  EXPECT_EQ(refused[0].rank, 2u) << "of launch 1";
+}
+
 TEST_F(Leaving, EndsWhatWaitsForIt) {
   EXPECT_FALSE(Begins(0, OfferOfThree(1)));
   EXPECT_FALSE(Begins(1, OfferOfThree(1)));
