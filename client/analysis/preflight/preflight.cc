@@ -70,6 +70,31 @@ Bracket Larger(const Bracket& a, const Bracket& b) {
   return {std::max(a.low, b.low), std::max(a.high, b.high)};
 }
 
+constexpr std::string_view kNext = "next";  // The role of an argument of a step that did not run.
+
+// Returns true for an upload or a run that makes one of the arrays.
+bool MakesAny(const v1::PreflightEvent& event, const absl::flat_hash_set<uint64_t>& arrays) {
+  if (event.has_buffer()) return arrays.contains(event.buffer().handle());
+  return event.has_execute() && std::ranges::any_of(event.execute().results(),
+                                                    [&](uint64_t result) { return arrays.contains(result); });
+}
+
+// Returns the arrays that a framework's program made, after its last step, for the next one, which did not
+// run.
+absl::flat_hash_set<uint64_t> MadeForNextStep(const PreflightLog& record, const FrameworkRun& framework) {
+  absl::flat_hash_set<uint64_t> next, made;
+  for (auto event = record.events.rbegin(); event != record.events.rend(); ++event) {
+    if (event->has_label() && event->label().role() == kNext) next.insert(event->label().handle());
+    if (event->has_execute() && framework.step_digests.contains(event->execute().digest())) break;
+    if (!MakesAny(*event, next)) continue;
+    if (event->has_buffer()) made.insert(event->buffer().handle());
+    if (!event->has_execute()) continue;
+    made.insert(event->execute().results().begin(), event->execute().results().end());
+    next.insert(event->execute().arguments().begin(), event->execute().arguments().end());
+  }
+  return made;
+}
+
 class Follower {
  public:
   Follower(RunReport& report) : report_(report) {
@@ -90,7 +115,7 @@ class Follower {
     // Collects the labels first, because a buffer may be labelled after it was made; handles are never
     // reused.
     for (const v1::PreflightEvent& event : record.events) {
-      if (!event.has_label()) continue;
+      if (!event.has_label() || event.label().role() == kNext) continue;
       Label& label = labels_[event.label().handle()];
       if (!event.label().role().empty()) label.role = event.label().role();
       if (!event.label().name().empty()) label.name = event.label().name();
@@ -107,7 +132,10 @@ class Follower {
       }
     }
     report_.cut_off |= record.cut_off;
-    for (const v1::PreflightEvent& event : record.events) RETURN_IF_ERROR(Take(event));
+    const absl::flat_hash_set<uint64_t> next = MadeForNextStep(record, framework_);
+    for (const v1::PreflightEvent& event : record.events) {
+      if (!MakesAny(event, next)) RETURN_IF_ERROR(Take(event));
+    }
     EndStep();
     return absl::OkStatus();
   }

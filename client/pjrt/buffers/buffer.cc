@@ -29,7 +29,7 @@ Buffer::Buffer(Memory& memory, hlod::Buffer value, std::shared_ptr<Completion> e
       minor_to_major_(order.empty() ? RowMajorOrder(shape_.dims.size()) : std::move(order)),
       end_(std::move(end)),
       value_(std::move(value)) {
-  device().Held(hlo::ByteSize(shape_).value_or(0));
+  device().held().Add(this, hlo::ByteSize(shape_).value_or(0), ProducerOf(*value_));
 }
 
 Buffer::Buffer(Memory& memory, const hlo::Shape& shape, Make make, DimensionOrder order)
@@ -38,7 +38,7 @@ Buffer::Buffer(Memory& memory, const hlo::Shape& shape, Make make, DimensionOrde
       shape_(shape),
       minor_to_major_(std::move(order)),
       make_(std::move(make)) {
-  device().Held(hlo::ByteSize(shape_).value_or(0));
+  device().held().Add(this, hlo::ByteSize(shape_).value_or(0), nullptr);
 }
 
 Buffer::~Buffer() { Delete(); }
@@ -58,7 +58,7 @@ Buffer::Buffer(Memory& memory, const hlo::Shape& shape, std::shared_ptr<Promised
       minor_to_major_(std::move(order)),
       promised_(std::move(promised)),
       end_(promised_->end()) {
-  device().Held(hlo::ByteSize(shape_).value_or(0));
+  device().held().Add(this, hlo::ByteSize(shape_).value_or(0), nullptr);
 }
 
 absl::StatusOr<hlod::Buffer> Buffer::value() const {
@@ -98,7 +98,7 @@ void Buffer::Delete() {
     make.swap(make_);
   }
   if (promised_ != nullptr) promised_->Drop();
-  if (error_.ok()) device().Held(-hlo::ByteSize(shape_).value_or(0));
+  if (error_.ok()) device().held().Remove(this, hlo::ByteSize(shape_).value_or(0));
 }
 
 bool Buffer::IsSoleUser(const hlod::Buffer& value) const {

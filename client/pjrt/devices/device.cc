@@ -6,6 +6,7 @@
 
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
+#include "client/runtime/session/session.h"
 
 namespace hlod::pjrt {
 
@@ -34,16 +35,6 @@ absl::StatusOr<Memory*> Device::default_memory() const {
   if (is_addressable()) return memories_.front();
   return InvalidArgument("Device %d is of process %d, and only that process can use it.", ordinal(),
                          description_.process());
-}
-
-void Device::Held(int64_t bytes) { RaisePeak(held_.fetch_add(bytes) + bytes); }
-
-void Device::Ran(int64_t temporary_bytes) { RaisePeak(held_ + temporary_bytes); }
-
-void Device::RaisePeak(int64_t bytes) {
-  int64_t peak = peak_.load();
-  while (bytes > peak && !peak_.compare_exchange_weak(peak, bytes)) {
-  }
 }
 
 absl::Status Serve(abi::DeviceDescription_Id_Args& args) {
@@ -132,8 +123,10 @@ absl::Status Serve(abi::Device_MemoryStats_Args& args) {
   RETURN_IF_ERROR(Given(args.device, "device"));
   abi::Device_MemoryStats_Args stats = {};  // The caller's struct need not be clear.
   stats.device = args.device;
-  stats.bytes_in_use = args.device->held_bytes();
-  stats.peak_bytes_in_use = args.device->peak_bytes();
+  args.device->client().session()->Drain();  // What the daemon has refused by now is not counted.
+  const HeldMemory::Figures held = args.device->held().figures();
+  stats.bytes_in_use = held.in_use;
+  stats.peak_bytes_in_use = held.peak;
   stats.peak_bytes_in_use_is_set = true;
   stats.bytes_limit = args.device->runtime().info().memory_bytes;
   stats.bytes_limit_is_set = true;
@@ -143,7 +136,7 @@ absl::Status Serve(abi::Device_MemoryStats_Args& args) {
 
 absl::Status Serve(abi::Device_ClearMemoryStats_Args& args) {
   RETURN_IF_ERROR(Given(args.device, "device"));
-  args.device->ForgetPeak();
+  args.device->held().ForgetPeak();
   return absl::OkStatus();
 }
 

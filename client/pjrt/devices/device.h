@@ -1,12 +1,12 @@
 // A device of the daemon, and its description.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "client/pjrt/devices/held_memory.h"
 #include "client/pjrt/devices/memory.h"
 #include "hlod/runtime/device.h"
 
@@ -49,24 +49,16 @@ class Device {
   // INVALID_ARGUMENT for a device of another process.
   absl::StatusOr<Memory*> default_memory() const;
 
-  // Adds to the bytes of the buffers that the framework holds on the device; negative when it releases them.
-  void Held(int64_t bytes);
-  // Counts the memory that a program needs only while it runs, which is part of the peak.
-  void Ran(int64_t temporary_bytes);
-  int64_t held_bytes() const { return held_; }
-  int64_t peak_bytes() const { return peak_; }
-  // Restarts the measurement of the peak.
-  void ForgetPeak() { peak_ = held_.load(); }
+  // The memory of the buffers that the framework holds on the device, and that its programs run in.
+  HeldMemory& held() { return held_; }
 
  private:
-  void RaisePeak(int64_t bytes);
-
   Client& client_;
   const hlod::Device runtime_;
   DeviceDescription description_;
   std::vector<std::unique_ptr<Memory>> owned_;
   std::vector<Memory*> memories_;  // One per kind, if the device is addressable.
-  std::atomic<int64_t> held_ = 0, peak_ = 0;
+  HeldMemory held_;
 };
 
 }  // namespace hlod::pjrt

@@ -67,7 +67,7 @@ void DeferredRun::Give(abi::LoadedExecutable_Execute_Args& args) const {
       const Buffer& argument = *args.argument_lists[participant][alias];
       if (argument.IsDeleted()) result->TakeIdentity(argument);
     }
-    run_.devices[participant]->Ran(program.figures().temporary_bytes);
+    run_.devices[participant]->held().Run(program.figures().temporary_bytes, /*command=*/nullptr);
     if (args.device_complete_events != nullptr)
       args.device_complete_events[participant] = new Event(ends_[participant]);
   }

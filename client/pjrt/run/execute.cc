@@ -48,7 +48,7 @@ void Give(const Run& run, const Execution& execution, const std::shared_ptr<Comp
       const Buffer& argument = *args.argument_lists[participant][alias];
       if (argument.IsDeleted()) args.output_lists[participant][i]->TakeIdentity(argument);
     }
-    device.Ran(run.program->figures().temporary_bytes);
+    device.held().Run(run.program->figures().temporary_bytes, execution.sent);
     // Frameworks request a completion of each execution, and wait for its results.
     if (args.device_complete_events != nullptr) {
       args.device_complete_events[participant] = new Event(
@@ -96,7 +96,12 @@ void EndAfterSteps(const Run& run) {
   const std::vector<StepEnd::Array> arguments = ArraysOf(run.runtime.argument_shapes(), run.arguments);
   if (!end->IsBefore(run.program->module().name(), arguments)) return;
   runtime::Session& session = *run.program->client().session();
-  session.options().abstract->EndAfterSteps(session, CurrentLine());
+  runtime::AbstractSession& abstract = *session.options().abstract;
+  for (const Argument& argument : run.arguments) {
+    const hlod::Buffer* const buffer = argument.buffer();
+    if (buffer != nullptr && buffer->valid()) abstract.Labelled(buffer->handle(), "next", "", "");
+  }
+  abstract.EndAfterSteps(session, CurrentLine());
 }
 
 void CountStep(const Run& run, const Execution& execution) {

@@ -93,6 +93,26 @@ class Faults(unittest.TestCase):
         self.assertGreater(temporaries, 3000 * 3000 * 4, errors)
         self.assertGreaterEqual(peak, temporaries + 3000 * 4, errors)
 
+    def test_the_peak_has_no_arrays_that_the_daemon_refused(self):
+        output, errors = run("""
+            import jax, jax.numpy as jnp
+
+            device = jax.devices()[0]
+            kept = jnp.ones(1_000_000).block_until_ready()
+            limit = device.memory_stats()["bytes_limit"]
+            refused = jnp.zeros(limit // 4 + 1000)
+            try:
+                refused.block_until_ready()
+            except jax.errors.JaxRuntimeError:
+                pass
+            held = device.memory_stats()
+            print(held["bytes_in_use"], held["peak_bytes_in_use"], limit)
+        """)
+        in_use, peak, limit = map(int, output[0].split())
+        self.assertGreaterEqual(in_use, 4_000_000, errors)
+        self.assertLess(peak, 10_000_000, errors)
+        self.assertGreater(limit, 10_000_000)
+
     def test_a_refused_array_of_any_size_gives_the_daemons_error(self):
         for read in (np.asarray, lambda array: array.block_until_ready()):
             with self.assertRaisesRegex(jax.errors.JaxRuntimeError, "buffer_bytes_max"):

@@ -219,6 +219,11 @@ for i in range(3):
         self.assertEqual(more.returncode, 0, more.stderr)
         self.assertIn(": 3 steps\n", more.stdout)
 
+    def test_the_batch_of_the_step_after_the_last_is_not_counted(self):
+        done = self.check("--steps", "2", "--json")
+        rows = [row for row in json.loads(done.stdout)["transfers"] if row["line"] == "script.py:11"]
+        self.assertEqual([(row["cause"], row["bytes"], row["calls"]) for row in rows], [("upload", 2 * 4 * 512 * 1024, 2)])
+
     # The program that makes the weights computes more than one step, and runs for each layer; the loop never ends.
     ENDLESS = """
 import itertools

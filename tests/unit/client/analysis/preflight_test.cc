@@ -406,6 +406,48 @@ ENTRY main {
   EXPECT_EQ(ValuesOf(report).at("recompiles"), 1);
 }
 
+// A loop that uploads a batch, scales it and runs the step, ended before its third step: what it made for
+// that one does not count. What it uploaded after a step for another purpose does.
+TEST(Preflight, WhatIsMadeForAStepThatDoesNotRunIsNotCounted) {
+  constexpr char kScale[] = R"(
+HloModule scale
+ENTRY main {
+  x = f32[1024] parameter(0)
+  ROOT n = f32[1024] negate(x)
+})";
+  constexpr char kStep[] = R"(
+HloModule step
+ENTRY main {
+  w = f32[1024] parameter(0), metadata={op_name="w"}
+  x = f32[1024] parameter(1), metadata={op_name="batch"}
+  g = f32[1024] multiply(w, x)
+  h = f32[1024] multiply(g, x)
+  ROOT v = f32[1024] subtract(w, h)
+})";
+  Writer run;
+  run.Add().mutable_framework();
+  run.Program("scale", kScale);
+  run.Program("step", kStep);
+  run.Buffer(1, Cause::kUpload);
+  const auto prepare = [&](uint64_t x) {
+    run.Buffer(x, Cause::kUpload);
+    run.Execute("scale", {x}, x + 1);
+  };
+  prepare(10);
+  run.Execute("step", {1, 11}, 2);
+  prepare(20);
+  run.Execute("step", {2, 21}, 3);
+  run.Buffer(40, Cause::kUpload);
+  prepare(30);
+  for (const uint64_t argument : {3, 31}) run.Label(argument, "next");
+  const RunReport report = Follow(run);
+  EXPECT_EQ(report.steps, 2);
+  EXPECT_EQ(report.upload_calls, 4) << "w, two batches, and one of another purpose";
+  EXPECT_EQ(report.upload_bytes, 4 * 4096);
+  EXPECT_EQ(report.executes, 4);
+  EXPECT_EQ(PartOf(report, Part::kWeights), 3 * 4096) << "the label takes no role away";
+}
+
 TEST(Records, AreReadAsFarAsTheyGo) {
   v1::PreflightEvent begin, step;
   begin.mutable_begin()->set_version(1);
