@@ -35,6 +35,7 @@ struct ClientOptions {
   std::optional<AbstractOptions> abstract;
   bool callbacks_in_calls = false;
   int64_t process = 0, processes = 1;  // The number of this process and of all (jax.distributed).
+  std::optional<int64_t> devices;  // The number for a private daemon.
 };
 
 absl::StatusOr<ClientOptions> ReadClientOptions(absl::Span<const abi::NamedValue> options) {
@@ -68,6 +69,7 @@ absl::StatusOr<ClientOptions> ReadClientOptions(absl::Span<const abi::NamedValue
     } else if (name == "devices") {
       if (option.type != abi::NamedValueType::kInt64)
         return InvalidArgument("The option devices is not a number.");
+      client.devices = option.int64_value;
       read.daemon_flags.insert(read.daemon_flags.end(), {"--devices", std::to_string(option.int64_value)});
     } else if (name == "num_nodes" && option.type == abi::NamedValueType::kInt64) {
       client.processes = option.int64_value;
@@ -112,13 +114,21 @@ struct Clients {
   }
 };
 
-// Says once in the process that a daemon was started for it. `session` is one with any daemon.
-void SayIfPrivate(const runtime::Session& session) {
-  if (!session.connector().address().starts_with("fd:")) return;
+// Says once in the process that a daemon was started for it, or that a running one has another number of
+// devices than the environment states.
+void SayWhichDaemon(const runtime::Session& session, std::optional<int64_t> stated_devices) {
+  const size_t devices = session.daemon().devices.size();
+  if (!session.connector().address().starts_with("fd:")) {
+    if (!stated_devices.has_value() || *stated_devices == static_cast<int64_t>(devices)) return;
+    return runtime::Warn(absl::StrFormat(
+        "$HLOD_DEVICES (%d) is ignored: it is for a private daemon, and the running one at %s has %d devices "
+        "(hlod --devices).",
+        *stated_devices, session.connector().address(), devices));
+  }
   runtime::Warn(absl::StrFormat(
       "this process has started a private daemon with %d devices, which ends with it; $HLOD_ADDRESS names a "
       "running one.",
-      session.daemon().devices.size()));
+      devices));
 }
 
 // Returns the version of the daemon's program. It leaves out the id of the daemon's process, because
@@ -136,7 +146,7 @@ absl::StatusOr<Client*> Client::Create(absl::Span<const abi::NamedValue> options
                                              : hlod::Client::Connect(read.connect));
   if (runtime::AbstractSession* const abstract = runtime.internal_session()->options().abstract.get())
     abstract->OfAFramework();
-  else SayIfPrivate(*runtime.internal_session());
+  else SayWhichDaemon(*runtime.internal_session(), read.processes > 1 ? std::nullopt : read.devices);
   auto client = std::make_shared<Client>(std::move(runtime), read.callbacks_in_calls);
   absl::MutexLock lock(&Clients::Get().mu);
   return Clients::Get().list.emplace_back(std::move(client)).get();

@@ -9,6 +9,8 @@
 #include "client/pjrt/client.h"
 #include "client/pjrt/exceptions.h"
 #include "client/pjrt/ffi/registry.h"
+#include "client/runtime/observe/events.h"
+#include "client/runtime/session/state.h"
 #include "hlod/observe/metrics.h"
 #include "nlohmann/json.hpp"
 
@@ -93,6 +95,19 @@ HLOD_EXPORTED void hlod_find_lines(void* (*python)(), void (*find)()) {
 HLOD_EXPORTED void hlod_set_compile_line(const char* location) {
   (void)hlod::pjrt::Caught("hlod_set_compile_line", [&] {
     hlod::pjrt::SetCompileLine(hlod::pjrt::ReadCallLocation(location));
+    return absl::OkStatus();
+  });
+}
+
+// Notes for the profile that the program waited at `location`, "FILE:LINE", for `us` microseconds until what
+// it had sent was done.
+HLOD_EXPORTED void hlod_note_wait(const char* location, double us) {
+  (void)hlod::pjrt::Caught("hlod_note_wait", [&] {
+    const std::optional<hlod::Client> client = hlod::pjrt::Client::Latest();
+    if (!client.has_value()) return absl::OkStatus();
+    const hlod::runtime::DeliverEventsAtExit events;
+    hlod::runtime::EmitWait(*client->internal_session(), hlod::WaitCause::kSettle,
+                            hlod::pjrt::ReadCallLocation(location), us, /*value=*/0);
     return absl::OkStatus();
   });
 }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import ctypes
 import functools
 import json
 import os
 import sys
 import threading
+import time
 import types
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +18,7 @@ from typing import Any
 from . import _files, _hloctl, _html, _placeholders
 
 
-_FUNCTIONS = ("hlod_set_line", "hlod_set_compile_line", "hlod_metrics_report", "hlod_ledger", "hlod_end_preflight", "hlod_free")
+_FUNCTIONS = ("hlod_set_line", "hlod_set_compile_line", "hlod_metrics_report", "hlod_ledger", "hlod_note_wait", "hlod_end_preflight", "hlod_free")
 
 
 def check(path: str) -> None:
@@ -151,6 +153,38 @@ def name_lines_of_transfers() -> None:
         array.ArrayImpl._value = property(_noting(_reading(value.fget)))
     except (AttributeError, TypeError):
         pass  # If the class cannot be changed, downloads are counted without lines.
+
+
+def note_waits() -> None:
+    """Has the plugin note the program's waits, with their lines, for the profile. JAX waits without the plugin."""
+    import jax
+    from jax._src import array
+
+    jax.block_until_ready = _waiting(jax.block_until_ready)
+    with contextlib.suppress(AttributeError, TypeError):
+        array.ArrayImpl.block_until_ready = _waiting(array.ArrayImpl.block_until_ready)
+
+
+def _waiting(function: Callable) -> Callable:
+    """Wraps a function that waits: notes its time at the line of the nearest caller outside JAX."""
+    note = _library().hlod_note_wait
+    note.argtypes = [ctypes.c_char_p, ctypes.c_double]
+
+    @functools.wraps(function)
+    def waiting(*arguments, **parameters):
+        if getattr(_noted, "wait", False):  # An outer call waits.
+            return function(*arguments, **parameters)
+        _noted.wait = True
+        begin = time.perf_counter()
+        try:
+            return function(*arguments, **parameters)
+        finally:
+            _noted.wait = False
+            line = _line()
+            if line is not None:  # JAX itself waits, too.
+                note(line, 1e6 * (time.perf_counter() - begin))
+
+    return waiting
 
 
 def _noting_compile(function: Callable) -> Callable:

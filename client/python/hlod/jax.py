@@ -13,7 +13,7 @@ import functools
 import os
 import sys
 
-from . import _daemon, _hloctl
+from . import _daemon, _environment, _hloctl
 
 NAME = "hlod"
 OLDEST = (0, 6, 0)  # The oldest JAX whose tables and callbacks `_lowerings` fits.
@@ -21,7 +21,7 @@ OLDEST = (0, 6, 0)  # The oldest JAX whose tables and callbacks `_lowerings` fit
 
 def wanted(platforms: str | None) -> bool:
     """Returns True when this process asked for hlod, by JAX's list of platforms or by HLOD_JAX."""
-    return bool(os.environ.get("HLOD_JAX")) or NAME in (platforms or "").split(",")
+    return _environment.switch("HLOD_JAX") or NAME in (platforms or "").split(",")
 
 
 def initialize() -> None:
@@ -32,8 +32,11 @@ def initialize() -> None:
     from jax._src import config, xla_bridge
 
     platforms = config.jax_platforms.value
-    if not wanted(platforms) or NAME in xla_bridge._backend_factories:
-        return
+    try:
+        if not wanted(platforms) or NAME in xla_bridge._backend_factories:
+            return
+    except ValueError as error:
+        return _refuse_later(str(error))
     if os.environ.get("HLOD_ABSTRACT"):
         # The run may end at a read, without Python's shutdown, which would flush what was printed.
         sys.stdout.reconfigure(line_buffering=True, write_through=True)
@@ -43,7 +46,14 @@ def initialize() -> None:
     try:
         register()
     except _hloctl.Error as error:
-        xla_bridge.register_backend_factory(NAME, functools.partial(_refuse, str(error)), priority=500, fail_quietly=False)
+        _refuse_later(str(error))
+
+
+def _refuse_later(reason: str) -> None:
+    """Registers a platform that JAX cannot use, for the reason that JAX then gives."""
+    from jax._src import xla_bridge
+
+    xla_bridge.register_backend_factory(NAME, functools.partial(_refuse, reason), priority=500, fail_quietly=False)
 
 
 def _refuse(reason: str) -> None:
@@ -91,6 +101,8 @@ def register() -> None:
     _compilation.register()
     _fork.register()
     _plugin.name_lines_of_transfers()
+    if os.environ.get("HLOD_PROFILE"):
+        _plugin.note_waits()
     _name_lines_of_programs()
 
 

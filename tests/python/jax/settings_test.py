@@ -49,11 +49,31 @@ class Settings(unittest.TestCase):
             ("HLOD_ADDRESS", "unix:/nowhere.sock", "No daemon answers at unix:/nowhere.sock: No such file or directory"),
             ("HLOD_DAEMON", "/nowhere/hlod", r"HLOD_DAEMON \(/nowhere/hlod\) is not a program that can be run"),
             ("HLOD_DEVICES", "eight", r'HLOD_DEVICES \("eight"\) is not a number of devices, such as 8'),
+            ("HLOD_WARNINGS", "zzz", r'\$HLOD_WARNINGS is "zzz"; it is 0 \(off\) or 1 \(on\)'),
+            ("HLOD_PARTITION", "-1", r'\$HLOD_PARTITION is "-1"; it is 0 \(off\) or 1 \(on\)'),
+            ("HLOD_JAX", "maybe", r'\$HLOD_JAX is "maybe"; it is 0 \(off\) or 1 \(on\)'),
             ("HLOD_PROFILE", "/nowhere/profile", r"\$HLOD_PROFILE: The profile /nowhere/profile cannot be written"),
         ]
         for name, value, reason in cases:
             with self.subTest(f"{name}={value}"):
                 self.assertRegex(run(**{name: value})[1], f"^RuntimeError: Unable to initialize backend 'hlod': (INVALID_ARGUMENT: |UNAVAILABLE: )?{reason}")
+
+    def test_devices_do_not_apply_to_a_running_daemon(self):
+        program = "import jax, jax.extend; jax.numpy.ones(3).sum(); jax.extend.backend.clear_backends(); print(len(jax.devices()))"
+        with tempfile.TemporaryDirectory() as folder:
+            address = f"unix:{folder}/hlod.sock"
+            with subprocess.Popen([os.environ["HLOD_DAEMON"], "--listen", address, "--devices", "2"], stdout=subprocess.PIPE, text=True) as daemon:
+                try:
+                    self.assertIn("listening", daemon.stdout.readline())
+                    line = f"hlod: $HLOD_DEVICES (8) is ignored: it is for a private daemon, and the running one at {address} has 2 devices (hlod --devices)."
+                    output, errors = run(program, HLOD_ADDRESS=address, HLOD_DEVICES="8")
+                    self.assertEqual((output, errors.splitlines().count(line)), ("2", 1), errors)
+                    self.assertNotIn("is ignored", run(program, HLOD_ADDRESS=address, HLOD_DEVICES="2")[1])
+                finally:
+                    daemon.terminate()
+
+    def test_a_switch_that_is_off(self):
+        self.assertEqual(run("import jax; print(jax.default_backend())", JAX_PLATFORMS="", HLOD_JAX="0")[0], "cpu")
 
     def test_a_jax_that_is_too_old(self):
         program = "import hlod.jax; hlod.jax.OLDEST = (99, 0, 0); import jax; jax.devices()"
