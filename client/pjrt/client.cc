@@ -35,7 +35,7 @@ struct ClientOptions {
   std::optional<AbstractOptions> abstract;
   bool callbacks_in_calls = false;
   int64_t process = 0, processes = 1;  // The number of this process and of all (jax.distributed).
-  std::optional<int64_t> devices;  // The number for a private daemon.
+  std::optional<int64_t> devices;      // The number for a private daemon.
 };
 
 absl::StatusOr<ClientOptions> ReadClientOptions(absl::Span<const abi::NamedValue> options) {
