@@ -6,6 +6,7 @@
 #include "client/transform/autodiff/differentiate.h"
 #include "client/transform/autodiff/rules.h"
 #include "client/transform/functions/mask.h"
+#include "client/transform/rules/own.h"
 #include "common/base/text/strings.h"
 
 namespace hlod::lazy {
@@ -89,9 +90,8 @@ class JvpBuilder {
   absl::flat_hash_map<NodeId, Tangents> tangents_;
 };
 
-// Returns which nodes have a tangent that an output's tangent is made of. What a rule reads of its results,
-// or of a derivative that its tuple carries (hypergeometric.cc), has none: so a function whose derivatives
-// end at some order is refused only where the next one is taken.
+// Returns which nodes have a tangent that an output's tangent is made of. What a rule reads as values has
+// none: so a function whose derivatives end at some order is refused only where the next one is taken.
 std::vector<bool> Needed(const Subgraph& part, absl::Span<const NodeId> outputs) {
   const hlo::Computation& computation = part.computation;
   std::vector<bool> needed(part.limit);
@@ -100,9 +100,7 @@ std::vector<bool> Needed(const Subgraph& part, absl::Span<const NodeId> outputs)
   }
   for (NodeId node = part.limit; node-- > part.first;) {
     if (!needed[node] || IsStopped(computation, node)) continue;
-    const bool own = computation[node].opcode() == hlo::kTuple && !OwnRule(computation, node).empty();
-    size_t read = own ? OwnResults(computation, node) : 0;
-    if (own && OwnRule(computation, node) == "hypergeometric") ++read;
+    const size_t read = ReadAsValues(computation, node);
     for (const NodeId operand : computation[node].operands().subspan(read)) needed[operand] = true;
   }
   return needed;

@@ -2,7 +2,7 @@
 // Tsang), d is a - 1/3, or a + 2/3 if a < 1, and boost is 1, or u^(1 / a) if a < 1; its logarithm is the sum
 // of the logarithms. The derivative of these instructions is another one than JAX's: what the loop accepts
 // depends on a, too, and jumps. JAX takes the derivative of the variate at which the distribution function
-// has the same value, as client/transform/rules/own.cc does.
+// has the same value, as client/transform/rules/own_gamma.cc does.
 //
 // log_ndtr and betainc select among expansions. Where two of them meet, a maximum in one and a minimum in the
 // other each pass half of the derivative, and one of the halves is not selected; at the ends of betainc's

@@ -66,21 +66,14 @@ Tangents ChloZeta(const TangentArgs& c) {
 
 }  // namespace
 
-TangentRule ChloTangentRule(std::string_view name) {
-  struct Row {
-    std::string_view name;
-    TangentRule rule;
-  };
-  static constexpr Row kRows[] = {
+absl::Span<const OwnRow> ChloOwnRules() {
+  static constexpr OwnRow kRows[] = {
       {"bessel_i0e", BySlope<DBesselI0e>}, {"chlo.bessel_i1e", BySlope<DBesselI1e>},
       {"chlo.digamma", BySlope<DDigamma>}, {"chlo.erf_inv", BySlope<DErfInv>},
       {"chlo.erfc", BySlope<DErfc>},       {"chlo.lgamma", BySlope<DLgamma>},
       {"chlo.polygamma", ChloPolygamma},   {"chlo.zeta", ChloZeta},
   };
-  for (const Row& row : kRows) {
-    if (row.name == name) return row.rule;
-  }
-  return nullptr;
+  return kRows;
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "client/tensor/autograd/own_derivative.h"
 #include "client/tensor/ops/linalg/factorization.h"
 #include "client/transform/rules/matrices.h"
 #include "client/transform/rules/own.h"

@@ -14,12 +14,6 @@ namespace {
 
 using hlo::Negative;
 
-// The rule of a function of one operand, whose derivative is an expression of the result y and the operand x.
-template <Op (*slope)(Lowering& l, Op y, Op x)>
-Tangents ByItsSlope(const TangentArgs& c) {
-  return {c.t[1] * slope(c.l, c.x[0], c.x[1])};
-}
-
 // The mantissa y of x is x times a power of two, which is constant around x.
 Op MantissaSlope(Lowering& l, Op y, Op x) {
   const Op nan = l.b.Compare(x, x, Order::kNe), same = l.b.Compare(x, y, Order::kEq), one = N(l, x, 1);
@@ -125,12 +119,8 @@ Tangents Hypergeometric(const TangentArgs& c) {
 
 }  // namespace
 
-TangentRule SpecialTangentRule(std::string_view name) {
-  struct Row {
-    std::string_view name;
-    TangentRule rule;
-  };
-  static constexpr Row kRows[] = {
+absl::Span<const OwnRow> SpecialOwnRules() {
+  static constexpr OwnRow kRows[] = {
       {"mantissa", ByItsSlope<MantissaSlope>},
       {"dawsn", ByItsSlope<DawsonSlope>},
       {"sine_integral", ByItsSlope<SineIntegralSlope>},
@@ -140,16 +130,13 @@ TangentRule SpecialTangentRule(std::string_view name) {
       {"fresnel_sine", ByItsSlope<FresnelSineSlope>},
       {"fresnel_cosine", ByItsSlope<FresnelCosineSlope>},
       {"owens_t", OwensT},
-      {"hypergeometric", Hypergeometric},
+      {"hypergeometric", Hypergeometric, 1},
       {"hypergeometric_end", HypergeometricSlope},
       {"hypergeometric_last", HypergeometricLast},
       {"log_of_odds", ByItsSlope<LogOfOddsSlope>},
       {"x_log_x", ByItsSlope<XLogXSlope>},
   };
-  for (const Row& row : kRows) {
-    if (row.name == name) return row.rule;
-  }
-  return nullptr;
+  return kRows;
 }
 
 }  // namespace hlod::lazy
