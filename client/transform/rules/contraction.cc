@@ -167,6 +167,10 @@ Op KernelCotangent(const TransposeArgs& c) {
 }
 
 Cotangents TConvolution(const TransposeArgs& c) {
+  if (Count(c.shape.dims) == 0) {  // The window would be empty where the kernel is larger than the input.
+    const Op zeros = Zeros(c.l, *c.operands[c.IsLinear(0) ? 0 : 1]);
+    return c.IsLinear(0) ? Cotangents{zeros, Op{}} : Cotangents{Op{}, zeros};
+  }
   if (c.IsLinear(0)) return {InputCotangent(c), Op{}};
   return {Op{}, KernelCotangent(c)};
 }

@@ -162,6 +162,7 @@ _OF_VECTORS = {
     "stats.multivariate_normal": lambda x: stats.multivariate_normal.logpdf(x, jnp.zeros(x.size), jnp.eye(x.size) + 0.25),
     "stats.multinomial": lambda x: stats.multinomial.logpmf(jnp.arange(x.size), x.size * (x.size - 1) // 2, jax.nn.softmax(x)),
     "nn.glu": lambda x: jax.nn.glu(jnp.concatenate([x, x[::-1]])),
+    "lax.convolution_of_none": lambda x: x[0] + jnp.sum(jax.lax.conv_general_dilated(x[None, None], jnp.tile(x, 4)[None, None], (1,), "VALID")),
 }
 _MATRICES = {
     "full": [[2.0, 0.5, -1.0], [0.25, 1.5, 0.75], [-0.5, 1.0, 3.0]], "eye": np.eye(3), "zero": np.zeros((3, 3)), "one": [[2.0]], "none": [[0.0]],
