@@ -153,7 +153,11 @@ hlo::ComputationId Combiner(Combine combine, PrimitiveType type) {
 }  // namespace
 
 Op ScatterWith(Lowering& l, Op x, Op index, Op updates, hlo::ScatterAttributes attributes, Combine combine) {
-  if (Count(l.dims(updates)) == 0 || Count(l.dims(x)) == 0) return x;
+  if (Count(l.dims(updates)) == 0 || Count(l.dims(x)) == 0) {
+    // The result is x, but a function of the updates, too, which so have a gradient.
+    const Op none = SliceDim(l, Flat(l, updates), 0, 0, 0);
+    return l.Reshape(Joined(l, {Flat(l, x), none}, 0), l.dims(x));
+  }
   return l.b.Add(hlo::kScatter, {x, index, updates}, std::move(attributes), {Combiner(combine, l.type(x))});
 }
 

@@ -1,44 +1,18 @@
 // Small programs at edges: dimensions of size 0, tensors without dimensions, broadcasts, repeated updates
 // under views, negative indices and steps, mixed types. generate.py has the same programs, by the same names,
 // which PyTorch ran or refused.
+#include "tests/unit/client/tensor/edges/edges.h"
+
 #include <cmath>
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/source_dir.h"
-#include "tests/unit/client/tensor/fixture.h"
 
 namespace hlod {
 namespace {
 
 using nlohmann::json;
-using Results = std::vector<Tensor>;
-using EdgeProgram = std::function<Results(const Device&)>;
-
-int64_t CountOf(const Dims& dims) {
-  int64_t count = 1;
-  for (const int64_t size : dims) count *= size;
-  return count;
-}
-
-// Returns consecutive numbers from `first` on.
-Tensor Ramp(const Device& d, const Dims& dims, PrimitiveType type = kF64, int64_t first = 1) {
-  return Arange(first, first + CountOf(dims), 1, {.type = type, .device = d}).Reshape(dims).Clone();
-}
-Tensor Leaf(const Device& d, const Dims& dims, PrimitiveType type = kF64, int64_t first = 1) {
-  return Ramp(d, dims, type, first).RequiresGrad_();
-}
-Tensor Values(const Device& d, const std::vector<double>& values, const Dims& dims) {
-  return FromValues<double>(values, dims, d);
-}
-Tensor Indices(const Device& d, const std::vector<int64_t>& values, const Dims& dims) {
-  return FromValues<int64_t>(values, dims, d);
-}
-// Takes the sum of y, each element weighted by its number, backward.
-void BackwardOf(const Tensor& y, const Device& d) { Sum(y * Ramp(d, y.dims())).Backward(); }
-
-using Programs = std::map<std::string, EdgeProgram>;
 
 Programs OfNone() {
   return {
@@ -413,8 +387,9 @@ Programs OfDerivatives() {
 
 Programs AllPrograms() {
   Programs all;
-  for (const Programs& some : {OfNone(), OfNoIndices(), OfNumbers(), OfUpdates(), OfLeaves(),
-                               OfSharedValues(), OfIndices(), OfRepeatedReads(), OfDerivatives()})
+  for (const Programs& some :
+       {OfNone(), OfNoIndices(), OfNumbers(), OfUpdates(), OfLeaves(), OfSharedValues(), OfIndices(),
+        OfRepeatedReads(), OfDerivatives(), Arithmetic(), Layers(), Matrices(), Selections()})
     all.insert(some.begin(), some.end());
   return all;
 }
@@ -423,18 +398,25 @@ double NumberOf(const json& value) {
   return value.is_string() ? std::stod(value.get<std::string>()) : value.get<double>();
 }
 
+// Returns how far a number may be from PyTorch's, in parts of it.
+double Tolerance(PrimitiveType type) {
+  return type == kF64 ? 1e-9 : type == kF32 ? 2e-6 : hlo::IsFloat(type) ? 1e-2 : 0;
+}
+
 // Returns the first difference of a result from PyTorch's, or "".
 std::string Difference(const Tensor& x, const json& wanted) {
-  if (!x.defined()) return "undefined";
+  if (!x.defined()) return wanted.is_null() ? "" : "undefined";
+  if (wanted.is_null()) return "PyTorch has none";
   const std::vector<int64_t> dims(x.dims().begin(), x.dims().end());
   if (dims != wanted["dims"].get<std::vector<int64_t>>()) return "its shape is " + x.ToString();
   if (wanted["type"] != hlo::Name(x.dtype())) return "its type is " + std::string(hlo::Name(x.dtype()));
   const std::vector<double> found = x.Detach().To(kF64).ToVector<double>();
   for (size_t i = 0; i < found.size(); ++i) {
     const double want = NumberOf(wanted["values"][i]);
-    const bool same = std::isnan(want)
-                          ? std::isnan(found[i])
-                          : found[i] == want || std::abs(found[i] - want) <= 1e-12 * std::abs(want);
+    const bool same =
+        std::isnan(want)
+            ? std::isnan(found[i])
+            : found[i] == want || std::abs(found[i] - want) <= Tolerance(x.dtype()) * (std::abs(want) + 1e-6);
     if (!same) return x.ToString();
   }
   return "";
@@ -466,8 +448,10 @@ TEST_F(EdgePrograms, AreWhatPyTorchMakesOfThem) {
   const Programs all = AllPrograms();
   EXPECT_EQ(all.size(), recorded.size());
   for (const Device& place : {Device(), device()}) {
-    for (const auto& [name, program] : all)
+    for (const auto& [name, program] : all) {
+      if (recorded.at(name).contains("differs")) continue;
       EXPECT_EQ(Compare(program, recorded.at(name), place), "") << name << " on " << place.ToString();
+    }
   }
 }
 

@@ -10,19 +10,15 @@ import pathlib
 
 import torch
 
-NAMES = {torch.bool: "pred", torch.uint8: "u8", torch.int8: "s8", torch.int32: "s32", torch.int64: "s64", torch.float16: "f16",
+# Each of these adds programs to PROGRAMS.
+import arithmetic  # pylint: disable=unused-import
+import layers  # pylint: disable=unused-import
+import matrices  # pylint: disable=unused-import
+import selections  # pylint: disable=unused-import
+from programs import PROGRAMS, program, ramp
+
+NAMES = {torch.bool: "pred", torch.uint8: "u8", torch.int8: "s8", torch.int16: "s16", torch.int32: "s32", torch.int64: "s64", torch.float16: "f16",
          torch.bfloat16: "bf16", torch.float32: "f32", torch.float64: "f64", torch.complex64: "c64"}
-PROGRAMS = {}
-
-
-def program(f):
-    PROGRAMS[f.__name__] = f
-    return f
-
-
-def ramp(*dims, dtype=torch.float64, first=1, grad=False):
-    count = math.prod(dims)
-    return torch.arange(first, first + count, dtype=dtype).reshape(dims).clone().requires_grad_(grad)
 
 
 @program
@@ -453,11 +449,35 @@ def squeeze_in_the_middle_then_write():
     (y * ramp(2, 1, 2)).sum().backward()
     return y, x.grad
 
+# Programs whose results here are not PyTorch's, and why.
+DIFFERENCES = {
+    "an_instance_of_one_value": "computed here: zeros",
+    "bags_max": "equal elements share the gradient here, PyTorch gives it to the first",
+    "binary_cross_entropy_at_its_ends": "PyTorch's least divisor is 1e-12 rounded to f32",
+    "cholesky_of_an_indefinite_matrix": "NaN here",
+    "determinants_of_singular_matrices": "PyTorch's gradient of a determinant of a matrix of rank n - 1 is 0; here it is the cofactors",
+    "distances_of_equal_points": "equal differences share the gradient of the greatest here, PyTorch gives each all of it",
+    "division_of_integers_by_zero": "refused for host tensors alone: a device's values are not read",
+    "inverse_of_a_singular_matrix": "refused for host tensors alone: a device's values are not read",
+    "losses_at_their_kinks": "PyTorch's derivative of soft_margin_loss is NaN where exp() overflows",
+    "norm_of_none_without_limit": "0 here",
+    "other_normalisations": "eps of rms_norm is 1e-6 here unless stated",
+    "ranges_of_odd_steps": "an end of integers is not rounded down here",
+    "running_logsumexp_of_infinities": "PyTorch's gradient is NaN at -inf",
+    "scatter_reduce_amin": "PyTorch shares the gradient with an element that is not included",
+}
+
 
 def number(x):
     if isinstance(x, complex):
         return [number(x.real), number(x.imag)]
-    return x if not isinstance(x, float) or math.isfinite(x) else str(x)
+    return int(x) if isinstance(x, bool) else x if not isinstance(x, float) or math.isfinite(x) else str(x)
+
+
+def result(y):
+    if y is None:  # A gradient that there is none of.
+        return None
+    return {"type": NAMES[y.dtype], "dims": list(y.shape), "values": [number(v) for v in y.detach().flatten().tolist()]}
 
 
 def record(f):
@@ -465,13 +485,12 @@ def record(f):
         results = f()
     except (RuntimeError, IndexError, ValueError) as error:
         return {"refused": str(error).splitlines()[0]}
-    results = results if isinstance(results, tuple) else (results,)
-    return {"results": [{"type": NAMES[y.dtype], "dims": list(y.shape), "values": [number(v) for v in y.detach().flatten().tolist()]}
-                        for y in results]}
+    return {"results": [result(y) for y in (results if isinstance(results, tuple) else (results,))]}
 
 
 def main():
-    rows = [f'"{name}": {json.dumps(record(f))}' for name, f in PROGRAMS.items()]
+    differences = {name: {"differs": reason} for name, reason in DIFFERENCES.items()}
+    rows = [f'"{name}": {json.dumps(record(f) | differences.get(name, {}))}' for name, f in PROGRAMS.items()]
     pathlib.Path(__file__).with_name("edges.json").write_text("{\n" + ",\n".join(rows) + "\n}\n")
     print(len(rows))
 
