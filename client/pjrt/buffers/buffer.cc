@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "client/pjrt/buffers/element_type.h"
+#include "client/pjrt/call_location.h"
 #include "client/pjrt/client.h"
 #include "client/pjrt/entry.h"
 #include "client/pjrt/events/event.h"
@@ -75,6 +76,19 @@ absl::StatusOr<hlod::Buffer> Buffer::value() const {
   return *value_;
 }
 
+absl::StatusOr<std::shared_ptr<const Literal>> Buffer::AtItsSizes() const {
+  {
+    absl::MutexLock lock(&mu_);
+    if (!deleted_ && at_its_sizes_ != nullptr) return at_its_sizes_;
+  }
+  ASSIGN_OR_RETURN(const hlod::Buffer value, this->value());
+  ASSIGN_OR_RETURN(Literal read, value.ToLiteral(Cause::kDownload, CurrentLine()));
+  absl::MutexLock lock(&mu_);
+  // A value that another thread has read meanwhile stays, because frameworks keep pointers to its sizes.
+  if (at_its_sizes_ == nullptr) at_its_sizes_ = std::make_shared<const Literal>(std::move(read));
+  return at_its_sizes_;
+}
+
 std::shared_ptr<Completion> Buffer::ready() const {
   if (promised_ != nullptr && !IsDeleted()) return promised_->end();
   const absl::StatusOr<hlod::Buffer> value = this->value();
@@ -143,9 +157,15 @@ absl::Status Serve(abi::Buffer_Dimensions_Args& args) {
 }
 
 absl::Status Serve(abi::Buffer_UnpaddedDimensions_Args& args) {
+  const LineScope line(FoundLine());
   RETURN_IF_ERROR(Given(args.buffer, "buffer"));
-  args.unpadded_dims = args.buffer->shape().dims.data();
-  args.num_dims = args.buffer->shape().dims.size();
+  const hlo::Shape* shape = &args.buffer->shape();
+  if (shape->HasDynamicDimension()) {
+    ASSIGN_OR_RETURN(const std::shared_ptr<const Literal> value, args.buffer->AtItsSizes());
+    shape = &value->shape();  // The buffer keeps the value.
+  }
+  args.unpadded_dims = shape->dims.data();
+  args.num_dims = shape->dims.size();
   return absl::OkStatus();
 }
 
@@ -210,6 +230,14 @@ absl::Status Serve(abi::Buffer_UnsafePointer_Args& args) {
   RETURN_IF_ERROR(args.buffer->value().status());
   args.buffer_pointer = args.buffer->identity();
   return absl::OkStatus();
+}
+
+// A device's memory is the daemon's: its addresses mean nothing in this process.
+absl::Status Serve(abi::Buffer_OpaqueDeviceMemoryDataPointer_Args& args) {
+  RETURN_IF_ERROR(Given(args.buffer, "buffer"));
+  return Unimplemented(
+      "An array of hlod lies in its daemon's memory, so that this process has no pointer to it, which DLPack "
+      "needs: copy the array to the host (x.cpu() in PyTorch, numpy.asarray(x) in JAX).");
 }
 
 absl::Status Serve(abi::Buffer_ReadyEvent_Args& args) {

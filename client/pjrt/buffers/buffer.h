@@ -48,6 +48,9 @@ class Buffer {
   const std::shared_ptr<PromisedValue>& promised() const { return promised_; }
   // Returns the value, or the error of a buffer that has none, has none yet, was deleted or was donated.
   absl::StatusOr<hlod::Buffer> value() const;
+  // Returns the value of a buffer with bounded dynamic dimensions, which has its actual sizes. The first call
+  // reads it, and waits. REQUIRES: shape().HasDynamicDimension().
+  absl::StatusOr<std::shared_ptr<const Literal>> AtItsSizes() const;
   // Returns the completion of the work that makes the value; null when that is one command.
   const std::shared_ptr<Completion>& end() const { return end_; }
   // Null unless the buffer is a placeholder that a program made.
@@ -88,6 +91,7 @@ class Buffer {
   mutable Make make_ ABSL_GUARDED_BY(mu_);  // Null when the value was made, or needs not be made.
   mutable absl::Status make_error_ ABSL_GUARDED_BY(mu_);
   mutable std::optional<hlod::Buffer> value_ ABSL_GUARDED_BY(mu_);
+  mutable std::shared_ptr<const Literal> at_its_sizes_ ABSL_GUARDED_BY(mu_);  // Null before it is read.
   bool deleted_ ABSL_GUARDED_BY(mu_) = false;
   int holds_ ABSL_GUARDED_BY(mu_) = 0;
 };

@@ -225,12 +225,33 @@ void StartRawRead(const RawRead& read, absl::Status given, void* dst) {
   (*started)->OnReady([end = read.end](const absl::Status& done) { end->Set(done); });
 }
 
+// Copies a value of bounded dynamic dimensions, of which the destination has the actual sizes.
+absl::Status CopyAtItsSizes(abi::Buffer_ToHostBuffer_Args& args) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<const Literal> value, args.src->AtItsSizes());
+  const size_t bytes = value->bytes().size();
+  if (args.dst == nullptr) {
+    args.dst_size = bytes;
+    return absl::OkStatus();
+  }
+  if (args.dst_size < bytes)
+    return InvalidArgument("dst_size is %d; the value has %d bytes.", args.dst_size, bytes);
+  Strides strides = StridesOf(args.src->minor_to_major(), value->shape());
+  if (args.host_layout != nullptr) {
+    ASSIGN_OR_RETURN(strides, StridesOf(*args.host_layout, value->shape()));
+  }
+  CopyStrided(static_cast<std::byte*>(args.dst), strides, value->bytes().data(),
+              RowMajorStrides(value->shape()), value->shape());
+  args.event = new Event(Completion::Done(absl::OkStatus()));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status Serve(abi::Buffer_ToHostBuffer_Args& args) {
   const LineScope line(FoundLine());
   RETURN_IF_ERROR(Given(args.src, "src"));
   const Buffer& buffer = *args.src;
+  if (buffer.shape().HasDynamicDimension()) return CopyAtItsSizes(args);
   const auto bytes = static_cast<size_t>(hlo::ByteSize(buffer.shape()).value_or(0));
   if (args.dst == nullptr) {  // The caller asks for the size.
     args.dst_size = bytes;

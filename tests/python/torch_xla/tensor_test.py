@@ -1,5 +1,10 @@
 """Tensors of PyTorch/XLA on the plugin: types, transfers, reading, copies, and the memory that they take."""
 
+import os
+import subprocess
+import sys
+import textwrap
+
 import numpy as np
 import torch
 import torch_xla
@@ -10,6 +15,20 @@ from support import PluginTest, array, device, integers, main
 FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2)
 WHOLE = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8, torch.uint16, torch.uint32, torch.uint64, torch.bool)
 TYPES = (*FLOATS, *WHOLE, torch.complex64, torch.complex128)
+
+
+# Sizes that only the device knows: PyTorch/XLA states their bounds.
+BOUNDED = """
+    import torch, torch_xla
+    x = torch.tensor([0.0, 1.0, 0.0, 2.0], device="xla")
+    assert str(x.nonzero().shape[0]) == "<=4"
+    assert x.nonzero().cpu().tolist() == [[1], [3]]
+    assert (x[x > 0] + 1).cpu().tolist() == [2, 3]
+    assert x[x > 5].cpu().tolist() == []
+    assert torch.cat([x.masked_select(x > 0), x]).cpu().tolist() == [1, 2, 0, 1, 0, 2]
+    assert (x[x > 0][None] * x[:, None]).cpu().tolist() == [[0, 0], [1, 2], [0, 0], [2, 4]]
+    print("right")
+    """
 
 
 class Tensors(PluginTest):
@@ -46,6 +65,19 @@ class Tensors(PluginTest):
         self.assertEqual(x.numpy(force=True).tolist(), x.tolist())
         self.assertEqual([float(part) for part in x], x.tolist())
         self.assertTrue(torch.equal(x, x.clone()))
+
+    def test_arrays_of_bounded_sizes(self):
+        environment = {**os.environ, "XLA_EXPERIMENTAL": "nonzero:masked_select"}
+        run = subprocess.run([sys.executable, "-c", textwrap.dedent(BOUNDED)], env=environment, capture_output=True, text=True, timeout=240)
+        self.assertIn("right", run.stdout, run.stderr)
+
+    def test_no_pointer_says_what_to_do(self):
+        from torch_xla.utils import dlpack
+
+        x = array(3).to(device())
+        torch_xla.sync(wait=True)
+        with self.assertRaisesRegex(RuntimeError, r"lies in its daemon's memory.*x\.cpu\(\) in PyTorch"):
+            dlpack.to_dlpack(x)
 
     def test_lazy_tensors_are_computed_at_sync(self):
         x = torch.ones(3, device=device())

@@ -255,6 +255,66 @@ TEST_F(Transfers, RawBytesGoWhereTheFrameworkSaysLater) {
   EXPECT_THAT(out, ElementsAre(2, 3));
 }
 
+// A framework reads bounded dynamic arrays at the sizes that they turned out to have.
+TEST_F(Transfers, ArraysOfBoundedSizesAreReadAtTheirSizes) {
+  LoadedExecutable* executable = nullptr;
+  ASSERT_EQ(TryCompile(R"(
+module @bounded {
+  func.func public @main(%x: tensor<2x4xi32>, %n: tensor<i32>) -> tensor<2x?xi32, #stablehlo.bounds<?, 4>> {
+    %0 = "stablehlo.set_dimension_size"(%x, %n) <{dimension = 1 : i64}> : (tensor<2x4xi32>, tensor<i32>) -> tensor<2x?xi32, #stablehlo.bounds<?, 4>>
+    return %0 : tensor<2x?xi32, #stablehlo.bounds<?, 4>>
+  }
+})",
+                       &executable),
+            "");
+  const int32_t values[] = {1, 2, 3, 4, 5, 6, 7, 8}, size = 3;
+  Buffer *const x = Upload(values, kS32, {2, 4}), *const n = Upload(&size, kS32, {});
+  std::vector<Buffer*> results(1);
+  Event* done = nullptr;
+  ASSERT_EQ(TryExecute(executable, {x, n}, results, &done), "");
+  EXPECT_EQ(Await(done), "");
+  Call<abi::Buffer_UnpaddedDimensions_Args> sizes;
+  sizes->buffer = results[0];
+  sizes.Run(api().Buffer_UnpaddedDimensions);
+  EXPECT_THAT(absl::MakeSpan(sizes->unpadded_dims, sizes->num_dims), ElementsAre(2, 3));
+  EXPECT_THAT(Ints(results[0], 6), ElementsAre(1, 2, 3, 5, 6, 7));
+  Call<abi::Buffer_ToHostBuffer_Args> bytes;
+  bytes->src = results[0];
+  bytes.Run(api().Buffer_ToHostBuffer);
+  EXPECT_EQ(bytes->dst_size, 24);
+  static constexpr int64_t kColumns[] = {0, 1};
+  abi::Buffer_MemoryLayout columns = {};
+  columns.tiled = {};
+  columns.tiled.minor_to_major = kColumns;
+  columns.tiled.minor_to_major_size = 2;
+  std::vector<int32_t> out(6);
+  Call<abi::Buffer_ToHostBuffer_Args> read;
+  read->src = results[0];
+  read->host_layout = &columns;
+  read->dst = out.data();
+  read->dst_size = 20;
+  EXPECT_THAT(read.Try(api().Buffer_ToHostBuffer), HasSubstr("dst_size is 20; the value has 24 bytes"));
+  read->dst_size = 24;
+  read.Run(api().Buffer_ToHostBuffer);
+  EXPECT_EQ(Await(read->event), "");
+  EXPECT_THAT(out, ElementsAre(1, 5, 2, 6, 3, 7));
+  for (Buffer* const buffer : {x, n, results[0]}) Destroy(buffer);
+  Call<abi::LoadedExecutable_Destroy_Args> destroy;
+  destroy->executable = executable;
+  destroy.Run(api().LoadedExecutable_Destroy);
+}
+
+TEST_F(Transfers, APointerIsRefusedWithWhatToDo) {
+  const int32_t value = 1;
+  Buffer* const buffer = Upload(&value, kS32, {});
+  Call<abi::Buffer_OpaqueDeviceMemoryDataPointer_Args> pointer;
+  pointer->buffer = buffer;
+  const std::string error = pointer.Try(api().Buffer_OpaqueDeviceMemoryDataPointer);
+  EXPECT_THAT(error, HasSubstr("UNIMPLEMENTED: An array of hlod lies in its daemon's memory"));
+  EXPECT_THAT(error, HasSubstr("x.cpu() in PyTorch"));
+  Destroy(buffer);
+}
+
 TEST_F(Transfers, ADonatedBufferWaitsForItsDependency) {
   const int32_t values[] = {1, 2};
   for (const int code : {0, 10}) {
