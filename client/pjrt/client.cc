@@ -82,8 +82,6 @@ absl::StatusOr<ClientOptions> ReadClientOptions(absl::Span<const abi::NamedValue
 
 // Connects as one of several processes that run programs together.
 absl::StatusOr<hlod::Client> JoinProcesses(const ClientOptions& read, KeyValueStore store) {
-  // A process may make several clients, one after the other, and the others make as many.
-  static std::atomic<int> joined = 0;
   if (read.abstract.has_value()) {
     return Unimplemented("An abstract client is of one process; %d are to run programs together (num_nodes).",
                          read.processes);
@@ -96,10 +94,15 @@ absl::StatusOr<hlod::Client> JoinProcesses(const ClientOptions& read, KeyValueSt
   }
   if (read.processes > INT_MAX || read.process < 0 || read.process >= read.processes)
     return InvalidArgument("node_id is %d and num_nodes %d.", read.process, read.processes);
-  return JoinGroup(store, {.process = static_cast<int>(read.process),
-                           .processes = static_cast<int>(read.processes),
-                           .name = absl::StrCat("hlod/", ++joined),
-                           .connect = read.connect});
+  // A process may make several clients with one store, one after the other, and the others make as many.
+  constexpr int kGroupsMax = 1000;
+  for (int number = 1;; ++number) {
+    absl::StatusOr<hlod::Client> client = JoinGroup(store, {.process = static_cast<int>(read.process),
+                                                            .processes = static_cast<int>(read.processes),
+                                                            .name = absl::StrCat("hlod/", number),
+                                                            .connect = read.connect});
+    if (!absl::IsAlreadyExists(client.status()) || number == kGroupsMax) return client;
+  }
 }
 
 // The clients that the frameworks of this process hold, in the order in which they were made.

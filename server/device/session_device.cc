@@ -165,15 +165,11 @@ void SessionDevice::Close() {
   state_.devices.executables().Trim();
 }
 
-// Tells the processes that launch programs together with this session's. A session that was opened by a pass
-// may be one of them although it has launched nothing yet.
+// Tells the processes that launch programs together with this session's. It may be one of them although it
+// has launched nothing yet.
 void SessionDevice::LeaveGroup() {
-  {
-    MutexLock lock(&state_.mu);
-    const bool by_pass = state_.client.group != 0 && state_.client.passes == nullptr;
-    if (!state_.launches_with_others && !by_pass) return;
-  }
-  if (state_.devices.launches() != nullptr) state_.devices.launches()->Leave(state_.client.group);
+  const std::shared_ptr<Launches>& launches = state_.devices.launches();
+  if (launches != nullptr && state_.client.group != 0) launches->Leave(state_.client.group);
 }
 
 // Returns false when they are closed already. Needs no memory, except in Discard, which waits for it.

@@ -58,8 +58,6 @@ struct SessionState {
   // count the launches of each set of daemons on their own (Launch.sequence).
   std::map<uint32_t, uint64_t> last_launches ABSL_GUARDED_BY(mu);
   static constexpr size_t kLaunchCountsMax = 1024;
-  // True once it has a part in a launch of several processes.
-  bool launches_with_others ABSL_GUARDED_BY(mu) = false;
 };
 
 }  // namespace hlod::device

@@ -15,14 +15,14 @@ namespace hlod::fabric {
 // Not thread-safe.
 class Departures {
  public:
-  // Remembers that a daemon has no session of the group any more. Of each daemon only the latest are kept, so
-  // what one says makes no other one's forgotten.
+  // Remembers that a daemon has no session of the group any more, and will have none: a process that comes
+  // back begins or joins another group. Of each daemon only the latest are kept, so what one says makes no
+  // other one's forgotten; also those of a daemon that is gone, which may only have been silent.
   void Note(uint32_t rank, uint64_t group);
   bool Has(uint32_t rank, uint64_t group) const;
-  // Forgets what a daemon has said, which is gone.
-  void Forget(uint32_t rank) { groups_.erase(rank); }
 
-  static constexpr size_t kGroupsMax = 256;
+  // Every client's session with a daemon of a cluster has a group, and few groups are of several processes.
+  static constexpr size_t kGroupsMax = 4096;
 
  private:
   std::map<uint32_t, std::deque<uint64_t>> groups_;  // By rank, the oldest first.

@@ -253,7 +253,6 @@ void Offers::OnLeft(uint32_t rank, uint64_t group, int64_t now_us) {
 }
 
 void Offers::OnGone(uint32_t gone, const absl::Status& why, int64_t now_us) {
-  departures_.Forget(gone);
   early_.OnGone(gone, why, now_us);
   for (auto next = waiting_.begin(); next != waiting_.end();) {
     const auto current = next++;

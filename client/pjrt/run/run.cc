@@ -73,8 +73,14 @@ absl::Status ChooseDevices(const LoadedExecutable& executable, const abi::Loaded
     RETURN_IF_ERROR(run.program->client().CheckOwn(*device));
     run.options.devices.push_back(device->ordinal());
   }
+  if (all.size() == executable.devices().size()) return absl::OkStatus();
   // The daemons bring this process's participants and those of others together.
-  if (all.size() > executable.devices().size() && !executable.devices().empty()) run.options.devices = all;
+  if (run.devices.size() < executable.devices().size()) {
+    return Unimplemented(
+        "%s has participants in several processes; those of one process are run by one call.",
+        run.program->module().name());
+  }
+  if (!executable.devices().empty()) run.options.devices = all;
   return absl::OkStatus();
 }
 

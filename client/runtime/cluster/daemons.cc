@@ -78,6 +78,19 @@ int Daemons::OrdinalOf(int device) const ABSL_NO_THREAD_SAFETY_ANALYSIS {
   return device - daemons_[IndexOf(device)].first_device;
 }
 
+absl::Status Daemons::LimitAhead(Session& session, const Command& sent) {
+  Command oldest;
+  {
+    absl::MutexLock lock(&ahead_mu_);
+    ahead_.push_back(sent);
+    if (ahead_.size() <= kAheadMax) return absl::OkStatus();
+    oldest = std::move(ahead_.front());
+    ahead_.pop_front();
+  }
+  session.Wait(*oldest).IgnoreError();  // Its results have the error.
+  return session.status();
+}
+
 uint64_t Daemons::NextLaunch(absl::Span<const int> devices) {
   if (!is_group_) return ++launches_[{}];
   std::vector<uint32_t> ranks;

@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -24,6 +25,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 #include "client/runtime/connection/pipe.h"
+#include "client/runtime/session/command.h"
 #include "client/runtime/session/daemon_facts.h"
 
 namespace hlod::runtime {
@@ -74,6 +76,12 @@ class Daemons : public std::enable_shared_from_this<Daemons> {
   uint64_t NextLaunch(absl::Span<const int> devices) ABSL_EXCLUSIVE_LOCKS_REQUIRED(launching_);
   absl::Mutex& launching() ABSL_LOCK_RETURNED(launching_) { return launching_; }
 
+  // Remembers the part of a launch that this process has sent. Then waits while kAheadMax launches before it
+  // have not ended: the daemons keep a bounded number of launches for which other processes are not there
+  // yet.
+  absl::Status LimitAhead(Session& session, const Command& sent) ABSL_LOCKS_EXCLUDED(ahead_mu_);
+  static constexpr size_t kAheadMax = 512;
+
   // True when the devices are those of the processes of a group.
   bool is_group() const { return is_group_; }
   // Returns the process of a group that has the device, and the number of processes.
@@ -114,6 +122,8 @@ class Daemons : public std::enable_shared_from_this<Daemons> {
   // The number of launches by the daemons that they run on; a client that has all daemons counts all
   // together.
   std::map<std::vector<uint32_t>, uint64_t> launches_ ABSL_GUARDED_BY(launching_);
+  absl::Mutex ahead_mu_;
+  std::deque<Command> ahead_ ABSL_GUARDED_BY(ahead_mu_);  // The last launches, in order.
   mutable absl::Mutex mu_;
   std::vector<Daemon> daemons_ ABSL_GUARDED_BY(mu_);
 };

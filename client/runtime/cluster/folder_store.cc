@@ -27,7 +27,13 @@ std::string FileOf(const std::string& folder, const std::string& key) {
 
 absl::Status FolderStore::Put(const std::string& key, const std::string& value) {
   const std::string file = FileOf(folder_, key), draft = file + "." + std::to_string(getpid());
-  std::ofstream(draft, std::ios::binary) << value;
+  std::ofstream out(draft, std::ios::binary);
+  out << value;
+  out.close();
+  if (!out) {
+    unlink(draft.c_str());
+    return Unavailable("The value of the key \"%s\" cannot be written to the folder %s.", key, folder_);
+  }
   // Unlike a rename, a link does not replace what another process has written.
   const int linked = link(draft.c_str(), file.c_str());
   const int error = errno;

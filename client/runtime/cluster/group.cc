@@ -3,7 +3,8 @@
 // the same client for launches.
 #include "hlod/runtime/group.h"
 
-#include <set>
+#include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "client/runtime/session/session.h"
 #include "common/base/errors/status.h"
 #include "common/base/text/strings.h"
+#include "common/hlo/collectives/collective.h"
 
 namespace hlod {
 namespace runtime {
@@ -51,6 +53,7 @@ absl::StatusOr<Entry> Read(const std::string& text, int process) {
   Entry entry;
   if (words.size() == 5 && absl::SimpleAtoi(words[1], &entry.member.rank) &&
       absl::SimpleAtoi(words[2], &entry.member.devices) && entry.member.devices > 0 &&
+      entry.member.devices <= hlo::kParticipantsMax &&
       absl::SimpleAtoi(words[3], &entry.member.memory_bytes)) {
     entry.cluster = absl::HexStringToBytes(words[0]);
     entry.member.name = absl::HexStringToBytes(words[4]);
@@ -91,10 +94,11 @@ class Joining {
     ASSIGN_OR_RETURN(const Client client, ConnectToAsk(options_.connect));
     const DaemonFacts& facts = client.internal_session()->daemon();
     if (facts.cluster.name().empty() && options_.processes > 1) {
+      const std::string& address = client.address();
       return FailedPrecondition(
-          "The daemon at %s is not in a cluster. Processes run programs together when each has a daemon of "
-          "its own and the daemons form a cluster: hlod --cluster NAME --join HOST:PORT (server/README.md).",
-          client.address());
+          "%s is not in a cluster. Processes run programs together when each has a daemon of its own and the "
+          "daemons form a cluster: hlod --cluster NAME --join HOST:PORT (server/README.md).",
+          absl::StartsWith(address, "fd:") ? "This process's private daemon" : "The daemon at " + address);
     }
     return Entry{facts.cluster.name(),
                  {.rank = facts.cluster.rank(),
@@ -151,35 +155,56 @@ class Joining {
     GroupPart part{.daemons = std::make_shared<Daemons>(members, static_cast<size_t>(options_.process)),
                    .first_device = first_device,
                    .pass = std::move(pass)};
-    return ConnectAs(part, options_.connect);
+    ASSIGN_OR_RETURN(Client client, ConnectAs(part, options_.connect));
+    const v1::ClusterInfo& cluster = client.internal_session()->daemon().cluster;
+    const Daemons::Member& own = members[static_cast<size_t>(options_.process)];
+    if (cluster.rank() == own.rank && client.internal_session()->place().devices == own.devices)
+      return client;
+    return FailedPrecondition(
+        "The daemon of process %d has changed: it was rank %d with %d devices, and is rank %d with %d.",
+        options_.process, own.rank, own.devices, cluster.rank(), client.internal_session()->place().devices);
   }
 
-  // Connects process 0, and gives the others their passes.
-  absl::StatusOr<Client> Begin() {
+  // Returns the first process whose daemon is not among `cluster`'s; nullopt if all are.
+  std::optional<size_t> Missing(const v1::ClusterInfo& cluster) const {
+    for (size_t p = 1; p < entries_.size(); ++p) {
+      const auto is_its = [&](const v1::ClusterDaemon& row) { return row.rank() == entries_[p].member.rank; };
+      if (std::ranges::none_of(cluster.daemons(), is_its)) return p;
+    }
+    return std::nullopt;
+  }
+
+  // Waits until the daemon of process 0 knows those of all others.
+  absl::Status AwaitDaemons() const {
     while (true) {
-      ASSIGN_OR_RETURN(Client client, Connect(/*pass=*/""));
-      std::vector<std::string> passes(entries_.size());
-      for (const v1::ClusterDaemon& row : client.internal_session()->daemon().cluster.daemons()) {
-        for (size_t p = 1; p < entries_.size(); ++p) {
-          if (entries_[p].member.rank == row.rank()) passes[p] = row.pass();
-        }
-      }
-      const auto missing = std::find(passes.begin() + 1, passes.end(), "") - passes.begin();
-      if (missing == static_cast<std::ptrdiff_t>(passes.size())) {
-        for (size_t p = 1; p < passes.size(); ++p)
-          RETURN_IF_ERROR(store_.Put(Key("pass", static_cast<int>(p)), absl::BytesToHexString(passes[p])));
-        return client;
-      }
+      ASSIGN_OR_RETURN(const Client client, ConnectToAsk(options_.connect));
+      const std::optional<size_t> missing = Missing(client.internal_session()->daemon().cluster);
+      if (!missing.has_value()) return absl::OkStatus();
       if (absl::Now() > deadline_) {
         return absl::DeadlineExceededError(absl::StrFormat(
             "The daemon of process 0 has not heard in %s that the one of process %d, %s (rank %d), is in its "
             "cluster.",
-            absl::FormatDuration(options_.timeout), missing,
-            entries_[static_cast<size_t>(missing)].member.name,
-            entries_[static_cast<size_t>(missing)].member.rank));
+            absl::FormatDuration(options_.timeout), *missing, entries_[*missing].member.name,
+            entries_[*missing].member.rank));
       }
       absl::SleepFor(kRetryPause);
     }
+  }
+
+  // Connects process 0, and gives the others their passes.
+  absl::StatusOr<Client> Begin() {
+    RETURN_IF_ERROR(AwaitDaemons());
+    ASSIGN_OR_RETURN(Client client, Connect(/*pass=*/""));
+    const v1::ClusterInfo& cluster = client.internal_session()->daemon().cluster;
+    if (const std::optional<size_t> missing = Missing(cluster); missing.has_value())
+      return FailedPrecondition("The daemon of process %d has left the cluster.", *missing);
+    for (const v1::ClusterDaemon& row : cluster.daemons()) {
+      for (size_t p = 1; p < entries_.size(); ++p) {
+        if (entries_[p].member.rank != row.rank()) continue;
+        RETURN_IF_ERROR(store_.Put(Key("pass", static_cast<int>(p)), absl::BytesToHexString(row.pass())));
+      }
+    }
+    return client;
   }
 
   GroupStore& store_;

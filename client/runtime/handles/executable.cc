@@ -445,8 +445,11 @@ absl::StatusOr<Execution> StartOwnPart(const std::shared_ptr<ExecutableState>& s
   std::vector<LaunchedPart> parts(1);
   parts[0].call = std::make_unique<ExecuteCall>(state, arguments, options, /*is_abstract=*/false, own);
   prepare(*parts[0].call);
-  RETURN_IF_ERROR(SendParts(*state->session->place().daemons, devices, parts, caller));
-  return parts[0].call->Finish(caller);
+  Daemons& daemons = *state->session->place().daemons;
+  RETURN_IF_ERROR(SendParts(daemons, devices, parts, caller));
+  Execution execution = parts[0].call->Finish(caller);
+  RETURN_IF_ERROR(daemons.LimitAhead(*state->session, execution.sent));
+  return execution;
 }
 
 // Checks an execute and sends it. `prepare` may change the call before it is sent.

@@ -77,7 +77,6 @@ absl::Status CheckLaunch(const ExecuteRequest& request, SessionState& state)
                         launch.sequence, launch.group, state.client.group));
   }
   launch.user = state.client.user;
-  if (launch.separate) state.launches_with_others = true;
   if (launch.group == 0 || launch.ranks.size() != launch.devices.size() ||
       launch.ranks.size() > static_cast<size_t>(hlo::kParticipantsMax)) {
     return ArgumentError(absl::StrFormat("A launch of group %d has %d ranks and %d devices.", launch.group,

@@ -90,9 +90,9 @@ TEST_F(Leaving, EndsWhatComesLater) {
   EXPECT_FALSE(Begins(1, OfferOfThree(1)));
   EXPECT_FALSE(Begins(0, OfferOfThree(1)));
   EXPECT_EQ(refused.size(), 2u);
-  offers.OnGone(2, absl::UnavailableError("gone"), 0);  // A daemon that comes back has other sessions.
+  offers.OnGone(2, absl::UnavailableError("silent"), 0);  // It comes back, and the process does not.
   EXPECT_FALSE(Begins(0, OfferOfThree(2)));
-  EXPECT_EQ(refused.size(), 2u);
+  EXPECT_EQ(refused.size(), 3u);
 }
 
 TEST_F(Leaving, IsSaidByTheLeadersOwnProcessToo) {
