@@ -29,7 +29,9 @@ struct ToldLaunches : Launches {
   void TakeBack(const std::shared_ptr<LaunchPart>&, const absl::Status&) override {
     told.emplace_back("taken back");
   }
+  void Leave(uint64_t group) override { left.push_back(group); }
   std::vector<std::string> told;
+  std::vector<uint64_t> left;
   std::function<void()> on_add = [] {};
 };
 
@@ -65,6 +67,14 @@ TEST_F(Parts, AnArgumentThatComesAtTheSameTimeDoesNotOfferAPartThatIsNotThere) {
   launches->on_add = [this] { session.Deliver(upload); };
   Execute();
   EXPECT_THAT(launches->told, ElementsAre("begins", "added", "offered"));
+}
+
+// Also of one that has no part in a launch yet: other processes may wait for its first.
+TEST_F(Parts, TheEndOfASessionIsTold) {
+  EXPECT_TRUE(launches->left.empty());
+  session.session_device->Close();
+  session.session_device->Close();
+  EXPECT_THAT(launches->left, ElementsAre(7u));
 }
 
 TEST_F(Parts, ASessionThatEndsAtTheSameTimeTakesThePartBack) {
