@@ -28,7 +28,7 @@ ModuleOr Converted(const absl::StatusOr<stablehlo::Program>& program, const Read
   return stablehlo::ToHlo(*program, options);
 }
 
-// Returns an HLO module, unless another entry is asked for than the one that it has.
+// Returns an HLO module, or an error if `entry` is not empty and not the name of its entry.
 ModuleOr WithEntry(ModuleOr module, const std::string& entry) {
   if (!module.ok() || entry.empty() || entry == (*module)->entry().name()) return module;
   return InvalidArgument(

@@ -369,10 +369,10 @@ std::vector<Rule> RulesOfPlaces() {
        .folders = {"client/", "common/", "server/", "deploy/"},
        .except = {"client/runtime/connection/find_daemon.", "client/runtime/observe/profile_writer.",
                   "client/runtime/observe/debug_analysis.", "client/tensor/dispatch/environment.",
-                  "client/partition/interpreter.", "server/config."},
+                  "client/partition/interpreter.", "server/config.", "common/base/system/switch."},
        .instead = "only find_daemon.cc, profile_writer.cc, debug_analysis.cc, "
                   "client/tensor/dispatch/environment.cc, client/partition/interpreter.cc and "
-                  "server/config.cc do; pass the value on"},
+                  "server/config.cc do, and ReadSwitch() for what is on or off; pass the value on"},
       {.name = "one place asks the processor",
        .pattern = R"re(__builtin_cpu_(supports|is|init)|__get_cpuid|__cpuid|get_effective_cpu_isa)re",
        .cpp_only = true,

@@ -123,7 +123,7 @@ absl::Status Serve(abi::Device_MemoryStats_Args& args) {
   RETURN_IF_ERROR(Given(args.device, "device"));
   abi::Device_MemoryStats_Args stats = {};  // The caller's struct need not be clear.
   stats.device = args.device;
-  args.device->client().session()->Drain();  // What the daemon has refused by now is not counted.
+  args.device->client().session()->Drain();  // Arrays that the daemon has refused by now do not count.
   const HeldMemory::Figures held = args.device->held().figures();
   stats.bytes_in_use = held.in_use;
   stats.peak_bytes_in_use = held.peak;

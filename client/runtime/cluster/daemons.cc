@@ -87,7 +87,7 @@ absl::Status Daemons::LimitAhead(Session& session, const Command& sent) {
     oldest = std::move(ahead_.front());
     ahead_.pop_front();
   }
-  session.Wait(*oldest).IgnoreError();  // Its results have the error.
+  session.Wait(*oldest).IgnoreError();  // The launch's results have the error.
   return session.status();
 }
 

@@ -1,4 +1,4 @@
-"""Times a data-parallel training step of a small GPT by jax.distributed: processes with a daemon each, which form a cluster on the loopback
+"""Times a data-parallel training step of a small GPT by jax.distributed: processes, one per daemon of a cluster on the loopback
 interface, beside as many processes of JAX's own CPU backend with Gloo, in turns:
 
     python3 tests/bench/cluster/data_parallel.py PLUGIN HLOD [PROCESSES [DEVICES [REPEATS]]]

@@ -46,7 +46,7 @@ HLOD_INLINE double WideOf(T value) {
 #if defined(HLOD_TILE_ROUNDS)
 template <typename T>
 HLOD_INLINE T QuotientBelow64(T a, T b) {
-  // Its sum with an integer has the integer's bits: 1.5 * 2^52.
+  // The sum of 1.5 * 2^52 and an integer has the integer's bits.
   constexpr double kMagic = 6755399441055744.0;
   const double quotient = WideOf(a) / WideOf(b);
   return static_cast<T>(__builtin_bit_cast(uint64_t, __builtin_trunc(quotient) + kMagic));

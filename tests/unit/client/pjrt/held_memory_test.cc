@@ -15,7 +15,7 @@ void End(const runtime::Command& command, absl::Status status = absl::OkStatus()
   command->done = true;
 }
 
-class HeldMemoryTest : public ::testing::Test {
+class HeldMemoryCounts : public ::testing::Test {
  protected:
   void Expect(int64_t in_use, int64_t peak) {
     const HeldMemory::Figures figures = held_.figures();
@@ -26,7 +26,7 @@ class HeldMemoryTest : public ::testing::Test {
   const char a_ = 0, b_ = 0, c_ = 0;  // Their addresses stand for buffers.
 };
 
-TEST_F(HeldMemoryTest, ArraysOnTheirWayCount) {
+TEST_F(HeldMemoryCounts, ArraysOnTheirWayCount) {
   held_.Add(&a_, 100, Sent());
   held_.Add(&b_, 10, nullptr);
   Expect(110, 110);
@@ -35,7 +35,7 @@ TEST_F(HeldMemoryTest, ArraysOnTheirWayCount) {
 }
 
 // A device of 64 bytes: 40 are there, 50 are refused, and then 20 have room.
-TEST_F(HeldMemoryTest, WhatTheDaemonRefusedWasNeverThere) {
+TEST_F(HeldMemoryCounts, WhatTheDaemonRefusedWasNeverThere) {
   const runtime::Command first = Sent(), second = Sent(), third = Sent();
   held_.Add(&a_, 40, first);
   held_.Add(&b_, 50, second);
@@ -53,7 +53,7 @@ TEST_F(HeldMemoryTest, WhatTheDaemonRefusedWasNeverThere) {
   Expect(20, 60);
 }
 
-TEST_F(HeldMemoryTest, TheOrderIsThatOfTheCalls) {
+TEST_F(HeldMemoryCounts, TheOrderIsThatOfTheCalls) {
   const runtime::Command first = Sent(), second = Sent();
   held_.Add(&a_, 40, first);
   held_.Remove(&a_, 40);
@@ -64,7 +64,7 @@ TEST_F(HeldMemoryTest, TheOrderIsThatOfTheCalls) {
   Expect(30, 40);  // They were never there together.
 }
 
-TEST_F(HeldMemoryTest, TemporariesArePartOfThePeakIfTheProgramRan) {
+TEST_F(HeldMemoryCounts, TemporariesArePartOfThePeakIfTheProgramRan) {
   const runtime::Command ran = Sent(), refused = Sent();
   held_.Add(&a_, 40, nullptr);
   held_.Run(100, ran);
