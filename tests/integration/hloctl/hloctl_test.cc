@@ -150,7 +150,7 @@ TEST_F(Hloctl, ChecksAModuleWithoutRunningIt) {
   EXPECT_NE(odd.text.find("flop cannot be limited; the nearest that can is flops"), std::string::npos)
       << odd.text;
   const Output chip = Run("check --target v5z " + File("add.hlo"));
-  EXPECT_EQ(chip.code, 1) << chip.text;
+  EXPECT_EQ(chip.code, 2) << chip.text;
   EXPECT_NE(chip.text.find("\"v5z\" is not known"), std::string::npos) << chip.text;
   EXPECT_EQ(RunJson("stats")["totals"]["executes"], 0);
 }
