@@ -225,6 +225,18 @@ void Client::RetireAbstract() {
   }
 }
 
+void Client::LeaveGroups() {
+  constexpr absl::Duration kPatience = absl::Seconds(1);
+  std::vector<hlod::Client> ended;
+  {
+    absl::MutexLock lock(&Clients::Get().mu);
+    for (const auto& client : Clients::Get().list) {
+      if (client->place().processes > 1) ended.push_back(client->runtime());
+    }
+  }
+  for (const hlod::Client& client : ended) client.Close(kPatience).IgnoreError();  // It may be lost already.
+}
+
 absl::Status Client::Map(const void* data) {
   absl::MutexLock lock(&mu_);
   if (mapped_.insert(data).second) return absl::OkStatus();

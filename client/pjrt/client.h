@@ -63,6 +63,8 @@ class Client : public std::enable_shared_from_this<Client> {
   static std::optional<hlod::Client> Latest();
   // Ends the preflight logs of all abstract clients, which are retired.
   static void RetireAbstract();
+  // Ends the sessions of the clients of several processes.
+  static void LeaveGroups();
 
   // Map memory of the host that the framework names for faster transfers, and end that. Transfers from and to
   // any memory are equally fast here, so the ranges are only remembered. ALREADY_EXISTS if `data` is mapped;

@@ -131,6 +131,15 @@ HLOD_EXPORTED void hlod_end_preflight() {
   });
 }
 
+// Ends the sessions of this process with which it runs programs together with others, whose launches then do
+// not wait for it.
+HLOD_EXPORTED void hlod_leave_groups() {
+  (void)hlod::pjrt::Caught("hlod_leave_groups", [] {
+    hlod::pjrt::Client::LeaveGroups();
+    return absl::OkStatus();
+  });
+}
+
 // Registers a foreign function by its handlers, all but the last of which may be null. Returns null, or the
 // text of an error for hlod_free.
 HLOD_EXPORTED char* hlod_register_foreign_function(const char* name, void* instantiate, void* prepare,

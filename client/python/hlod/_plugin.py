@@ -18,7 +18,8 @@ from typing import Any
 from . import _files, _hloctl, _html, _placeholders
 
 
-_FUNCTIONS = ("hlod_set_line", "hlod_set_compile_line", "hlod_metrics_report", "hlod_ledger", "hlod_note_wait", "hlod_end_preflight", "hlod_free")
+_FUNCTIONS = ("hlod_set_line", "hlod_set_compile_line", "hlod_metrics_report", "hlod_ledger", "hlod_note_wait", "hlod_end_preflight",
+              "hlod_leave_groups", "hlod_free")
 
 
 def check(path: str) -> None:
@@ -238,6 +239,17 @@ def _reading(value: Callable) -> Callable:
             raise
 
     return reading
+
+
+def leave_groups_after_an_error() -> None:
+    """Has this process leave those with which it runs programs together when it ends by an exception: they would wait for it as long
+    as JAX has it wait for them. At other ends they may still need what it has sent."""
+
+    def leave() -> None:
+        if getattr(sys, "last_value", None) is not None:
+            _library().hlod_leave_groups()
+
+    atexit.register(leave)  # It runs before what was registered earlier, such as JAX's own.
 
 
 def find_lines() -> None:

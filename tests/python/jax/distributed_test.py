@@ -155,6 +155,24 @@ class Distributed(unittest.TestCase):
         lost = "JaxRuntimeError True"
         self.assertEqual([output.splitlines() for output, _ in outputs], [["15.0", lost, lost, "3.0"]] * 2 + [["15.0"]], outputs)
 
+    def test_a_process_that_ends_with_an_exception_is_not_waited_for(self):
+        processes = self.begin("""
+            x = spread(np.arange(6, dtype=np.float32), ("data", "model"))
+            total = jax.jit(jnp.sum, out_shardings=NamedSharding(mesh, P()))
+            print(float(total(x)), flush=True)
+            if index == 2:
+                raise ValueError("a line of the user's")
+            try:
+                print(float(total(x)))
+            except Exception as error:
+                print(type(error).__name__, "(rank 2) has ended" in str(error), flush=True)
+            os._exit(0)
+        """)
+        outputs = [process.communicate(timeout=100)[0].splitlines() for process in processes[:2]]  # JAX would wait for 300 s.
+        self.assertEqual(outputs, [["15.0", "JaxRuntimeError True"]] * 2)
+        processes[2].kill()
+        self.assertIn("a line of the user's", processes[2].communicate()[1])
+
     def test_reasons_not_to_begin(self):
         _, alone, _ = start_for(self)
         begin = """
