@@ -142,6 +142,9 @@ absl::Status Serve(abi::LoadedExecutable_Execute_Args& args) {
     return absl::OkStatus();
   }
   if (!run.poison.ok()) {
+    // The other processes of the program wait for this one's part, which is refused for want of an argument.
+    if (run.options.devices.size() > run.devices.size())
+      run.runtime.Start(run.arguments, run.options, CurrentLine()).status().IgnoreError();
     GiveFailed(run, run.poison, args);
     return absl::OkStatus();
   }

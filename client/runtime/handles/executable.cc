@@ -109,6 +109,7 @@ class ExecuteCall {
     });
   }
 
+  bool sent() const { return sent_ != nullptr; }
   // Asks the daemon to stop what was sent, if anything was.
   void Cancel() const {
     if (sent_ != nullptr) executable_->session->Cancel(sent_->id);
@@ -452,6 +453,20 @@ absl::StatusOr<Execution> StartOwnPart(const std::shared_ptr<ExecutableState>& s
   return execution;
 }
 
+// Tells the other processes of a group that this one's part of their launch will not come. It sends the part
+// without arguments, which the daemon refuses: so the launch is counted here, too, and fails there at once.
+void RefuseOwnPart(const std::shared_ptr<ExecutableState>& state, const std::vector<int>& devices,
+                   const std::vector<int>& own, const Caller& caller) {
+  if (own.empty() || state->arguments.empty()) return;
+  std::vector<LaunchedPart> parts(1);
+  const ExecuteOptions options;
+  parts[0].call = std::make_unique<ExecuteCall>(state, absl::Span<const Argument>(), options,
+                                                /*is_abstract=*/false, own);
+  // If it cannot be sent, the session is lost, and they learn that.
+  SendParts(*state->session->place().daemons, devices, parts, caller).IgnoreError();
+  if (parts[0].call->sent()) parts[0].call->Finish(caller);  // Its results are dropped.
+}
+
 // Checks an execute and sends it. `prepare` may change the call before it is sent.
 absl::StatusOr<Execution> StartExecute(const std::shared_ptr<ExecutableState>& state,
                                        absl::Span<const Argument> arguments, const ExecuteOptions& options,
@@ -461,8 +476,14 @@ absl::StatusOr<Execution> StartExecute(const std::shared_ptr<ExecutableState>& s
   const std::vector<int> devices = DevicesOf(executable, arguments, options);
   const std::vector<int> own = OwnOf(*executable.session, devices);
   RETURN_IF_ERROR(executable.session->status());
-  if (!executable.session->options().skip_local_checks)
-    RETURN_IF_ERROR(CheckExecute(executable, arguments, options, is_abstract, devices, own, caller));
+  if (!executable.session->options().skip_local_checks) {
+    const absl::Status checked =
+        CheckExecute(executable, arguments, options, is_abstract, devices, own, caller);
+    const bool has_others = own.size() < devices.size() &&
+                            static_cast<int64_t>(devices.size()) == executable.participants.count();
+    if (!checked.ok() && has_others) RefuseOwnPart(state, devices, own, caller);
+    RETURN_IF_ERROR(checked);
+  }
   if (own.size() < devices.size())
     return StartOwnPart(state, arguments, options, devices, own, prepare, caller);
   ASSIGN_OR_RETURN(std::vector<LaunchedPart> parts, PartsOf(executable, devices));

@@ -114,6 +114,25 @@ TEST_F(Groups, DifferentProgramsAreRefusedAndTheProcessesGoOn) {
   });
 }
 
+TEST_F(Groups, WrongArgumentsInOneProcessFailTheLaunchInAllAndTheNextOneMeets) {
+  StartThree();
+  Run(3, [](const Client& client, int process) {
+    const Executable sum = Must(client.CompileText(SumProgram(3)));
+    std::vector<Argument> arguments = {Pair(client, process)};
+    if (process == 1) arguments = {Must(client.device(1).Upload(Literal::Vector<int32_t>({1, 2, 3})))};
+    const absl::StatusOr<std::vector<Buffer>> results = sum.Execute(arguments);
+    EXPECT_EQ(results.ok(), process != 1);
+    if (process == 1) {
+      EXPECT_THAT(std::string(results.status().message()), HasSubstr("the program takes s32[2]"));
+    } else {
+      EXPECT_THAT(std::string((*results)[0].ToLiteral().status().message()),
+                  AllOf(HasSubstr("rank 1"), HasSubstr("takes 1 arguments")));
+    }
+    const std::vector<Buffer> after = Must(sum.Execute({Pair(client, process)}));
+    EXPECT_EQ(Must(after[0].ToLiteral()), Literal::Vector<int32_t>({3, 300}));
+  });
+}
+
 TEST_F(Groups, AProcessUsesOnlyItsOwnDevices) {
   StartThree();
   Run(3, [](const Client& client, int process) {

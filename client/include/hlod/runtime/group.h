@@ -13,9 +13,8 @@
 // and nothing has run.
 //
 // A process that ends takes its daemon's buffers of this client with it, and the launches that wait for it
-// fail in the other processes, which go on. A call that fails in one process alone, before its part is sent,
-// leaves the others waiting for that part, and their next launches meet other ones of this process: end the
-// group then. A process that is 512 launches ahead of another one waits in Execute.
+// fail in the other processes, which go on. A call that is refused in one process, for its arguments, fails
+// in all. A process that is 512 launches ahead of another one waits in Execute.
 #pragma once
 
 #include <memory>
