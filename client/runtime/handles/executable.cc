@@ -464,7 +464,8 @@ void RefuseOwnPart(const std::shared_ptr<ExecutableState>& state, const std::vec
                                                 /*is_abstract=*/false, own);
   // If it cannot be sent, the session is lost, and they learn that.
   SendParts(*state->session->place().daemons, devices, parts, caller).IgnoreError();
-  if (parts[0].call->sent()) parts[0].call->Finish(caller);  // Its results are dropped.
+  // Makes handles of the results, which are dropped, and so freed.
+  if (parts[0].call->sent()) parts[0].call->Finish(caller);
 }
 
 // Checks an execute and sends it. `prepare` may change the call before it is sent.
