@@ -1,4 +1,4 @@
-// Launches that wait on behalf of clients and users, and who loses one when there is no room.
+// Launches that wait on behalf of clients and users, and the rule by which one of them makes room.
 #pragma once
 
 #include <cstddef>

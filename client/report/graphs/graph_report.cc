@@ -27,11 +27,11 @@ struct BreakKind {
 constexpr BreakKind kBreakKinds[] = {
     {TraceCause::kSync, BreakStage::kTrace, "The end of a step."},
     {TraceCause::kToHost, BreakStage::kTrace,
-     "Read the tensor after Sync(), or every so many steps; ToHost() of several at once waits once."},
+     "Read the tensor after Sync(), or every few steps; ToHost() of several at once waits once."},
     {TraceCause::kItem, BreakStage::kTrace,
      "Keep it a tensor: Where() in place of an if, a sum on the device in place of one on the host; read it "
      "after Sync()."},
-    {TraceCause::kPrint, BreakStage::kTrace, "Print after Sync(), or every so many steps."},
+    {TraceCause::kPrint, BreakStage::kTrace, "Print after Sync(), or every few steps."},
     {TraceCause::kSave, BreakStage::kTrace, "Save between steps, after Sync()."},
     {TraceCause::kExport, BreakStage::kTrace, "Hand buffers out between steps, after Sync()."},
     {TraceCause::kDeviceCopy, BreakStage::kTrace, "Copy between steps, or compute on one device."},

@@ -103,7 +103,7 @@ void AddPauses(const GraphReport& graphs, const Profile& run, Rows& rows) {
       rows.Add(
           "blocking read", "the program waits for a value of the device", row.line, row.times, row.bytes,
           row.saves_us,
-          "Read every so many steps, or after the loop and several values at once (jax.device_get, "
+          "Read every few steps, or after the loop and several values at once (jax.device_get, "
           "ToHost()): at each read the program waits for the device, and then the device for the program.");
     } else {
       rows.Add("wait", "the program waits for all that the device has to do", row.line, row.times, 0,

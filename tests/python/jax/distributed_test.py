@@ -9,8 +9,8 @@ import unittest
 
 from daemons import start_for
 
-# The beginning of every process's program.
-BEGIN = """
+# The beginnings of every process's program: it joins the others, and uses the devices of all.
+JOIN = """
 import os, sys, time
 import jax, jax.numpy as jnp, numpy as np
 from jax.experimental import multihost_utils
@@ -18,6 +18,8 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
 index, count = int(sys.argv[1]), int(sys.argv[2])
 jax.distributed.initialize(sys.argv[3], count, index)
+"""
+SPREAD = """
 mesh = Mesh(np.array(jax.devices()).reshape(count, -1), ("data", "model"))
 
 
@@ -45,14 +47,14 @@ class Distributed(unittest.TestCase):
             self.daemons.append(daemon)
             self.addresses.append(local)
 
-    def begin(self, program, addresses=None):
+    def begin(self, program, addresses=None, beginning=JOIN + SPREAD):
         """Starts the program in three processes."""
         coordinator = f"127.0.0.1:{free_port()}"
         processes = []
         for index, address in enumerate(addresses or self.addresses):
             environment = {**os.environ, "HLOD_ADDRESS": address}
             environment.pop("HLOD_DEVICES", None)
-            process = subprocess.Popen([sys.executable, "-c", BEGIN + textwrap.dedent(program), str(index), "3", coordinator],
+            process = subprocess.Popen([sys.executable, "-c", beginning + textwrap.dedent(program), str(index), "3", coordinator],
                                        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             self.addCleanup(process.kill)
             processes.append(process)
@@ -182,14 +184,7 @@ class Distributed(unittest.TestCase):
                 print(error)
         """
         for addresses, reason in ((self.addresses[:2] + [alone], "is not in a cluster"), (self.addresses[:1] * 3, "both use the daemon")):
-            program = BEGIN.split("mesh =")[0] + textwrap.dedent(begin)
-            processes = []
-            coordinator = f"127.0.0.1:{free_port()}"
-            for index, address in enumerate(addresses):
-                processes.append(
-                    subprocess.Popen([sys.executable, "-c", program, str(index), "3", coordinator], env={**os.environ, "HLOD_ADDRESS": address},
-                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-                self.addCleanup(processes[-1].kill)
+            processes = self.begin(begin, addresses, JOIN)
             self.assertIn(reason, processes[-1].communicate(timeout=200)[0])
             for process in processes[:-1]:
                 process.kill()
