@@ -25,21 +25,15 @@ namespace {
 
 const Mesh kMesh({{"data", 2}, {"model", 2}});
 
-class MeshTensors : public ::testing::Test {
+class MeshTensors : public TensorTest {
  protected:
   static void SetUpTestSuite() {
     daemon_ = new testing::Daemon(testing::Daemon::Start({.flags = {"--devices", "4"}}).value());
   }
-  static void TearDownTestSuite() {
-    delete daemon_;
-    daemon_ = nullptr;
-  }
   void SetUp() override {
-    client_ = std::make_unique<Client>(daemon_->Connect().value());
-    ResetTraceStats();
+    TensorTest::SetUp();
     if (!HasPartitioner()) GTEST_SKIP() << "There is no jaxlib.";
   }
-  void TearDown() override { Environment(*client_).End(); }
 
   static bool HasPartitioner() {
     static const std::optional<std::string> python = PythonWith("jaxlib");
@@ -47,7 +41,6 @@ class MeshTensors : public ::testing::Test {
     return python.has_value();
   }
 
-  Device device() const { return client_->device(0); }
   // Returns `count` numbers from -1 to 1 that look random.
   static std::vector<float> Numbers(int64_t count, int seed) {
     std::vector<float> numbers;
@@ -60,24 +53,12 @@ class MeshTensors : public ::testing::Test {
     for (const int64_t size : dims) count *= size;
     return FromValues<float>(Numbers(count, seed), dims);
   }
-  static absl::Status Thrown(const std::function<void()>& body) {
-    try {
-      body();
-    } catch (const Error& error) {
-      return error.status();
-    }
-    ADD_FAILURE() << "nothing was thrown";
-    return absl::OkStatus();
-  }
   static void ExpectNear(const Tensor& a, const Tensor& b, float tolerance, const std::string& what) {
     const std::vector<float> x = a.ToVector<float>(), y = b.ToVector<float>();
     ASSERT_EQ(x.size(), y.size()) << what;
     for (size_t i = 0; i < x.size(); ++i)
       ASSERT_NEAR(x[i], y[i], tolerance * std::max(1.0f, std::abs(y[i]))) << what << " element " << i;
   }
-
-  inline static testing::Daemon* daemon_ = nullptr;
-  std::unique_ptr<Client> client_;
 };
 
 TEST_F(MeshTensors, ATensorIsCutAndReadsAssembleIt) {
