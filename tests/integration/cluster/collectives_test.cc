@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
-#include <fstream>
 
 #include "client/import/import.h"
 #include "tests/conformance/case.h"
@@ -73,11 +72,6 @@ const std::vector<std::vector<int>>& Placements() {
   static const auto* const placements = new std::vector<std::vector<int>>{
       {0, 1, 2, 3, 4, 5, 6, 7}, {7, 0, 6, 1, 5, 2, 4, 3}, {8, 4, 0, 9, 1, 5, 10, 2}};
   return *placements;
-}
-
-std::string FileText(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 using Values = std::vector<std::vector<Literal>>;  // By participant.
@@ -214,6 +208,37 @@ TEST(CollectivesOverDaemonsLarge, AreReducedInPartsWithTheBitsOfOneDaemon) {
           type, fold, groups);
       ExpectTheBitsOfOneDaemon(text, arguments);
     }
+  }
+}
+
+// Only the pieces that other daemons need are sent: rows of pieces, single pieces, and whole operands.
+TEST(CollectivesOverDaemonsLarge, ExchangePiecesWithTheBitsOfOneDaemon) {
+  const std::string head = "HloModule pieces, replica_count=8\n" + std::string(kAddFloats) +
+                           "ENTRY e {\n x = f32[65536] parameter(0)\n a = f32[16,4096] reshape(x)\n";
+  const Values arguments = Uneven(8, 1 << 16);
+  for (const char* groups : {"{{0,1,2,3,4,5,6,7}}", "{{0,5,2,7},{1,4,3,6}}"}) {
+    const int size = groups[3] == ',' && groups[4] == '1' ? 8 : 4;
+    for (const char* type : {"f32", "bf16"}) {
+      const std::string convert = absl::StrFormat(" c = %s[16,4096] convert(a)\n", type);
+      ExpectTheBitsOfOneDaemon(
+          head + convert +
+              absl::StrFormat(" ROOT y = %s[16,%d] all-to-all(c), replica_groups=%s, dimensions={1}\n}\n",
+                              type, 4096, groups),
+          arguments);
+      ExpectTheBitsOfOneDaemon(
+          head + convert +
+              absl::StrFormat(" ROOT y = %s[%d,4096] all-to-all(c), replica_groups=%s, dimensions={0}\n}\n",
+                              type, 16, groups),
+          arguments);
+    }
+    ExpectTheBitsOfOneDaemon(head + absl::StrFormat(" ROOT y = f32[16,%d] reduce-scatter(a), "
+                                                    "replica_groups=%s, dimensions={1}, to_apply=add\n}\n",
+                                                    4096 / size, groups),
+                             arguments);
+    ExpectTheBitsOfOneDaemon(head + absl::StrFormat(" ROOT y = f32[%d,4096] reduce-scatter(a), "
+                                                    "replica_groups=%s, dimensions={0}, to_apply=add\n}\n",
+                                                    16 / size, groups),
+                             arguments);
   }
 }
 

@@ -2,8 +2,9 @@
 // of all.
 //
 // When some participants are in other processes, the one that arrives last in a process acts for those of its
-// group that are there. It exchanges the operands with the other processes, and runs the same computation on
-// all operands: so results have the same bits wherever the participants are.
+// group that are there. It exchanges operands with the other processes, as far as results depend on them
+// (collective_runs.h), and runs the same computation on all operands: so results have the same bits wherever
+// the participants are.
 //
 // A large array is all-reduced in parts, one per process: each process gets its part of all operands, reduces
 // it in the order of the participants, and sends the result to the others. Then a process receives, per
@@ -21,6 +22,7 @@
 #include "common/base/system/rendezvous.h"
 #include "common/base/text/utf8.h"
 #include "common/hlo/collectives/collective.h"
+#include "server/engine/plan/lowering/collective_runs.h"
 #include "server/engine/run/step_util.h"
 
 namespace hlod::engine {
@@ -44,13 +46,14 @@ const Part& PartOf(void* brought) { return *static_cast<const Part*>(brought); }
 
 class CollectiveStep final : public Step {
  public:
-  CollectiveStep(hlo::Instruction instruction, std::string place, Collective collective, Results results,
-                 std::unique_ptr<const Plan> plan, std::unique_ptr<const Plan> block_plan)
+  CollectiveStep(hlo::Instruction instruction, std::string place, Collective collective, CollectiveRuns runs,
+                 Results results, std::unique_ptr<const Plan> plan, std::unique_ptr<const Plan> block_plan)
       : Step(StepKind::kMovement, DescribeStep(instruction)),
         what_(absl::StrFormat("%s (%s)", Name(instruction.opcode()),
                               std::string(ClipUtf8(instruction.name(), kNameMax)))),
         place_(std::move(place)),
         collective_(std::move(collective)),
+        runs_(std::move(runs)),
         results_(results),
         plan_(std::move(plan)),
         block_plan_(std::move(block_plan)) {
@@ -247,35 +250,31 @@ class CollectiveStep final : public Step {
     return absent.part;
   }
 
-  // Returns true if a process needs the operands of a participant.
-  bool Needs(absl::Span<const int> group, const Elsewhere& elsewhere, uint32_t rank, int participant) const {
-    return std::ranges::any_of(group, [&](int member) {
-      const auto m = static_cast<size_t>(member);
-      return elsewhere.ranks[m] == rank &&
-             (collective_.sources.empty() || collective_.sources[m] == participant);
-    });
-  }
-
+  // Exchanges the bytes of operands that the participants of other processes need of each other.
   absl::Status Exchange(int group_number, const Elsewhere& elsewhere, absl::Span<void* const> all,
                         hlod::Carrier::Stop stop) const {
     const std::vector<int>& group = collective_.groups[static_cast<size_t>(group_number)];
+    std::map<uint32_t, std::vector<int>> members;  // By process.
+    for (const int member : group) members[elsewhere.ranks[static_cast<size_t>(member)]].push_back(member);
     std::map<uint32_t, hlod::Carrier::Exchange> exchanges;
-    for (size_t i = 0; i < group.size(); ++i) {
-      const uint32_t rank = elsewhere.ranks[static_cast<size_t>(group[i])];
+    for (const auto& [rank, own] : members) {
       if (rank != elsewhere.rank) exchanges[rank].rank = rank;
     }
     for (size_t i = 0; i < group.size(); ++i) {
       const Part& part = PartOf(all[i]);
       const uint32_t owner = elsewhere.ranks[static_cast<size_t>(group[i])];
+      const auto bytes_of = [&](const CollectiveRuns::Run& run) {
+        return absl::MakeSpan(const_cast<std::byte*>(part.inputs[run.operand]) + run.offset,
+                              static_cast<size_t>(run.bytes));
+      };
+      if (owner != elsewhere.rank) {
+        for (const CollectiveRuns::Run& run : runs_.Needed(group[i], members.at(elsewhere.rank)))
+          exchanges.at(owner).received.push_back(bytes_of(run));
+        continue;
+      }
       for (auto& [rank, exchange] : exchanges) {
-        const bool sent = owner == elsewhere.rank && Needs(group, elsewhere, rank, group[i]);
-        const bool received = owner == rank && Needs(group, elsewhere, elsewhere.rank, group[i]);
-        for (size_t o = 0; (sent || received) && o < operand_bytes_.size(); ++o) {
-          const auto bytes = static_cast<size_t>(operand_bytes_[o]);
-          if (bytes == 0) continue;
-          if (sent) exchange.sent.emplace_back(part.inputs[o], bytes);
-          if (received) exchange.received.emplace_back(const_cast<std::byte*>(part.inputs[o]), bytes);
-        }
+        for (const CollectiveRuns::Run& run : runs_.Needed(group[i], members.at(rank)))
+          exchange.sent.emplace_back(bytes_of(run));
       }
     }
     std::vector<hlod::Carrier::Exchange> list;
@@ -341,6 +340,7 @@ class CollectiveStep final : public Step {
   const std::string what_;   // For texts: several instructions may have one name.
   const std::string place_;  // The place at which processes meet.
   const Collective collective_;
+  const CollectiveRuns runs_;
   const Results results_;
   const std::unique_ptr<const Plan> plan_;  // Null if the results are copies of operands.
   // The plan for kBlock elements of a large array that is all-reduced; null for others.
@@ -382,8 +382,9 @@ absl::StatusOr<std::unique_ptr<Step>> MakeCollectiveStep(const hlo::Module& modu
       ASSIGN_OR_RETURN(block_plan, Compile(*part, options));
     }
   }
+  CollectiveRuns runs(module, instruction, collective);
   return std::make_unique<CollectiveStep>(instruction, PlaceOf(module, instruction), std::move(collective),
-                                          results, std::move(plan), std::move(block_plan));
+                                          std::move(runs), results, std::move(plan), std::move(block_plan));
 }
 
 int64_t ReceiveBytes(const Step& step, int participant, absl::FunctionRef<bool(int)> here) {
