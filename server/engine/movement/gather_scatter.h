@@ -16,7 +16,8 @@ namespace hlod::engine {
 
 // Reads the start of window b, for b in [0, count()), from one index vector and from coordinates that are
 // determined by b itself (batching dimensions). gather and scatter have the same numbers under different
-// names. Offsets are in elements of the operand.
+// names. Offsets are in elements of the operand. REQUIRES of all that read starts: a window fits into the
+// operand, as no window of size 1 does into an array without elements.
 class WindowStarts {
  public:
   struct Numbers {

@@ -231,6 +231,7 @@ class ScatterStep final : public MovementStep {
     unique_ = scatter.unique_indices;
     operand_elements_ = Elements(operand);
     update_elements_ = Elements(updates);
+    nothing_ = operand_elements_ == 0 || update_elements_ == 0;
     const hlo::Dims operand_strides = hlo::RowMajorStrides(operand.dims),
                     update_strides = hlo::RowMajorStrides(updates.dims);
     bool is_indexed_window = false;
@@ -271,8 +272,8 @@ class ScatterStep final : public MovementStep {
     const hlo::PrimitiveType type = instruction.operand(1).shape().type;
     const bool contiguous =
         loops_.empty() && (inner_.size == 1 || (inner_.src_stride == 1 && inner_.dst_stride == 1));
-    if (count_ != 1 || !contiguous || starts_.count() != 1 || !scatter.input_batching_dims.empty() ||
-        (type != hlo::kS32 && type != hlo::kS64))
+    if (nothing_ || count_ != 1 || !contiguous || starts_.count() != 1 ||
+        !scatter.input_batching_dims.empty() || (type != hlo::kS32 && type != hlo::kS64))
       return;
     const hlo::Dims strides = hlo::RowMajorStrides(operand.dims), window = Window(instruction);
     StepCopies copies{.updates = true, .checked = true, .copies = {{2, 0, 0, inner_.size * widths_[0]}}};
@@ -289,7 +290,7 @@ class ScatterStep final : public MovementStep {
     for (int i = 0; i < count_; ++i) {
       if (inputs[i] != outputs[i]) RETURN_IF_ERROR(copies_[i].Run(inputs[i], outputs[i], context));
     }
-    if (update_elements_ == 0) return absl::OkStatus();
+    if (nothing_) return absl::OkStatus();
     const int64_t count = starts_.count(), work = update_elements_ * (function_ != nullptr ? 8 : 1);
     const Memory memory{inputs, outputs, context.run};
     if (side_by_side_) {
@@ -453,6 +454,8 @@ class ScatterStep final : public MovementStep {
   StridedIndex sources_, window_src_, window_dst_;
   std::vector<Loop> loops_;
   Loop inner_;
+  // True when no start is right: the largest one in a dimension of size 0 is -1, which bounds no index.
+  bool nothing_ = false;
   bool unique_ = false, divisible_ = false;
   bool points_ = false;        // True when windows are single elements. The whole operand is then one share.
   bool side_by_side_ = false;  // True when the updates have each element of all windows side by side.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/hlo/literal.h"
+#include "common/hlo/text/text.h"
 #include "gtest/gtest.h"
 #include "tests/unit/server/engine/step_testing.h"
 
@@ -300,6 +301,26 @@ TEST(Scatter, AWindowPartlyOutsideIsLeftOut) {
                                          Literal::Vector<int32_t>({2}), Literal::Vector<float>({1, 1, 1})});
   ASSERT_EQ(result.size(), 1u);
   EXPECT_EQ(result[0], Literal::Vector<float>({0, 0, 1, 1, 1}));
+}
+// As zeros(0).at[i].add(1) in JAX is one. The largest start is then -1, which as an unsigned number bounds
+// nothing.
+TEST(Scatter, IntoAnArrayWithoutElementsWritesNothing) {
+  for (const std::string op : {"add", "second"}) {
+    ExpectStep(Scatter(op, "f32", "[0]", "u32[4,1]", "[4]", kPoints),
+               {.arguments = {{1, Indices<uint32_t>({4, 1}, 9)}}});
+    ExpectStep(Scatter(op, "f32", "[0,3]", "u32[4,1]", "[4,3]", kRows),
+               {.arguments = {{1, Indices<uint32_t>({4, 1}, 9)}}});
+    ExpectStep(Scatter(op, "f32", "[0]", "s32[4,1]", "[4]", kPoints),
+               {.arguments = {{1, Indices<int32_t>({4, 1}, 9)}}});
+  }
+  const auto module =
+      hlo::ParseModule("HloModule m\n\n" + Scatter("second", "f32", "[0]", "s32[1]", "[]",
+                                                   "update_window_dims={}, inserted_window_dims={0}, "
+                                                   "scatter_dims_to_operand_dims={0}, index_vector_dim=0"));
+  ASSERT_TRUE(module.ok()) << module.status();
+  const MaybeStep step = MakeStep(**module, (*module)->entry().root(), 1);
+  ASSERT_NE(step, nullptr);
+  EXPECT_EQ(step->copies(), nullptr);
 }
 TEST(Scatter, BatchingAndStridedWindows) {
   ExpectStep(Scatter("add", "f32", "[32,10]", "s32[32,1,1]", "[32,1]",

@@ -1,6 +1,7 @@
 // Guards, samples and comparisons.
 #include "tests/unit/server/engine/plan_testing.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -11,34 +12,13 @@
 #include "common/hlo/text/text.h"
 #include "gtest/gtest.h"
 #include "tests/support/held_engine.h"
+#include "tests/unit/server/engine/guarded.h"
 
 namespace hlod::engine {
 namespace {
 
 using hlo::Literal;
 using hlo::Shape;
-
-// Memory aligned to 64 bytes with guard bytes after it.
-class Guarded {
- public:
-  explicit Guarded(int64_t bytes) : bytes_(bytes), storage_(bytes + 2 * kGuard, std::byte{0xCD}) {
-    const uintptr_t begin = reinterpret_cast<uintptr_t>(storage_.data());
-    data_ = storage_.data() + ((64 - begin % 64) % 64);
-  }
-  std::byte* data() { return data_; }
-  bool intact() const {
-    for (int64_t i = 0; i < kGuard; ++i) {
-      if (data_[bytes_ + i] != std::byte{0xCD}) return false;
-    }
-    return true;
-  }
-
- private:
-  static constexpr int64_t kGuard = 64;
-  const int64_t bytes_;
-  std::vector<std::byte> storage_;
-  std::byte* data_;
-};
 
 // Builds a literal of `shape` from flat leaves, and advances `leaves` past them.
 Literal Nest(const Shape& shape, const Literal*& leaves) {
@@ -52,17 +32,20 @@ Literal Nest(const Shape& shape, const Literal*& leaves) {
 
 absl::StatusOr<std::vector<Literal>> RunPlan(const Plan& plan, absl::Span<const Literal> arguments,
                                              RunContext& context) {
-  std::vector<Literal> copies(arguments.begin(), arguments.end());
-  std::vector<std::unique_ptr<Guarded>> memory;
+  std::vector<std::unique_ptr<Guarded>> copies, memory;
   std::vector<const std::byte*> in;
   std::vector<std::byte*> out;
-  for (Literal& copy : copies) in.push_back(copy.bytes().data());
+  for (const Literal& argument : arguments) {
+    copies.push_back(std::make_unique<Guarded>(argument.bytes().size()));
+    std::ranges::copy(argument.bytes(), copies.back()->data());
+    in.push_back(copies.back()->data());
+  }
   std::vector<bool> shared(arguments.size(), false);
   for (size_t r = 0; r < plan.results().size(); ++r) {
     const int alias = plan.aliases()[r];
     if (alias >= 0) {
       shared[alias] = true;
-      out.push_back(copies[alias].bytes().data());
+      out.push_back(copies[alias]->data());
       continue;
     }
     memory.push_back(std::make_unique<Guarded>(hlo::ByteSize(plan.results()[r]).value()));
@@ -70,10 +53,14 @@ absl::StatusOr<std::vector<Literal>> RunPlan(const Plan& plan, absl::Span<const 
   }
   memory.push_back(std::make_unique<Guarded>(plan.memory().temporary_bytes));
   RETURN_IF_ERROR(plan.Run(in, out, memory.back()->data(), context));
-  for (const auto& guarded : memory) EXPECT_TRUE(guarded->intact()) << "memory was overrun\n" << plan.Dump();
+  for (const auto& guarded : memory) EXPECT_TRUE(guarded->Intact()) << "memory was overrun\n" << plan.Dump();
   for (size_t a = 0; a < arguments.size(); ++a) {
+    EXPECT_TRUE(copies[a]->Intact()) << "memory around argument " << a << " was written\n" << plan.Dump();
     if (shared[a]) continue;
-    EXPECT_TRUE(copies[a] == arguments[a]) << "argument " << a << " was written\n" << plan.Dump();
+    EXPECT_TRUE(std::ranges::equal(arguments[a].bytes(),
+                                   absl::MakeSpan(copies[a]->data(), arguments[a].bytes().size())))
+        << "argument " << a << " was written\n"
+        << plan.Dump();
   }
   std::vector<Literal> results;
   for (size_t r = 0; r < out.size(); ++r) {

@@ -14,36 +14,13 @@
 #include "server/engine/reduce/reduce_steps.h"
 #include "server/engine/sort/sort_steps.h"
 #include "server/engine/tile/random.h"
+#include "tests/unit/server/engine/guarded.h"
 #include "tests/unit/server/engine/plan_testing.h"
 
 namespace hlod::engine {
 namespace {
 
 using hlo::Literal;
-
-constexpr size_t kGuard = 64;
-constexpr std::byte kRubbish{0xA5};
-
-// Bytes with guard bytes on both sides.
-class Guarded {
- public:
-  explicit Guarded(int64_t bytes)
-      : size_(static_cast<size_t>(bytes)),
-        literal_(hlo::Shape::Array(hlo::kU8, {bytes + 2 * static_cast<int64_t>(kGuard)})) {
-    std::memset(literal_.bytes().data(), static_cast<int>(kRubbish), literal_.bytes().size());
-  }
-  std::byte* data() { return literal_.bytes().data() + kGuard; }
-  bool Intact() const {
-    for (size_t i = 0; i < kGuard; ++i) {
-      if (literal_.bytes()[i] != kRubbish || literal_.bytes()[kGuard + size_ + i] != kRubbish) return false;
-    }
-    return true;
-  }
-
- private:
-  size_t size_;
-  Literal literal_;
-};
 
 // Returns the instruction under test: the root, or the instruction whose elements the root's tuple has.
 hlo::Instruction Tested(const hlo::Module& module) {
