@@ -1,7 +1,10 @@
 // LAPACK steps compared with the evaluator's own loops, and custom calls that are refused when a module is
 // compiled.
 #include <complex>
+#include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/hlo/text/text.h"
@@ -139,6 +142,36 @@ TEST(Lapack, AnArgumentThatItRefusesEndsNothing) {
   EXPECT_EQ(info, -1);
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+// The reflection of a column with a NaN has NaN throughout, and so has what it is applied to. The columns
+// before it keep theirs.
+template <typename T>
+void ExpectQrKeepsNan(const char* routine) {
+  using Geqrf = void(const int32_t*, const int32_t*, T*, const int32_t*, T*, T*, const int32_t*, int32_t*);
+  auto* const geqrf = reinterpret_cast<Geqrf*>(lapack::FindRoutine(routine));
+  ASSERT_NE(geqrf, nullptr);
+  constexpr int32_t kRows = 40, kColumns = 33, kWork = 64 * kColumns;
+  for (const auto [row, column] : {std::pair{0, 0}, {1, 0}, {39, 1}, {1, 1}, {0, 2}, {20, 20}}) {
+    std::vector<T> a(kRows * kColumns), tau(kColumns), work(kWork);
+    for (size_t i = 0; i < a.size(); ++i) a[i] = T(static_cast<float>(i * 7919 % 101) / 50 - 1);
+    a[static_cast<size_t>(column * kRows + row)] = T(std::numeric_limits<float>::quiet_NaN());
+    int32_t info = 0;
+    geqrf(&kRows, &kColumns, a.data(), &kRows, tau.data(), work.data(), &kWork, &info);
+    for (int32_t c = 0; c < kColumns; ++c) {
+      for (int32_t r = 0; r < kRows; ++r) {
+        const T value = a[static_cast<size_t>(c * kRows + r)];
+        EXPECT_EQ(value != value, c == column || (c > column && r >= column))
+            << "NaN at " << row << ", " << column << "; element " << r << ", " << c;
+      }
+    }
+  }
+}
+TEST(Lapack, QrKeepsNan) {
+  ExpectQrKeepsNan<float>("sgeqrf_");
+  ExpectQrKeepsNan<double>("dgeqrf_");
+  ExpectQrKeepsNan<std::complex<float>>("cgeqrf_");
+  ExpectQrKeepsNan<std::complex<double>>("zgeqrf_");
 }
 
 }  // namespace
