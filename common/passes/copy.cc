@@ -16,9 +16,11 @@ uint32_t ComputationCopy::use_count(NodeId old) {
   return use_counts_[old];
 }
 
-NodeId ComputationCopy::CloneOver(Instruction old, absl::Span<const NodeId> operands) {
+NodeId ComputationCopy::CloneOver(Instruction old, absl::Span<const NodeId> operands,
+                                  std::optional<ShapeId> shape) {
   const auto called = cloner_.called(old);
-  return CloneInstruction(old, operands, to_, ClonedNotes::kWithoutControl, {.called = called});
+  return CloneInstruction(old, operands, to_, ClonedNotes::kWithoutControl,
+                          {.shape = shape, .called = called});
 }
 
 NodeId ComputationCopy::Replace(Instruction old, Opcode opcode, ShapeId shape, const Attributes& attributes,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,8 +48,9 @@ class ComputationCopy {
   hlo::NodeId Clone(hlo::Instruction old, hlo::ShapeId shape) {
     return cloner_.Append(old, {.shape = shape});
   }
-  // Appends a copy over other new operands.
-  hlo::NodeId CloneOver(hlo::Instruction old, absl::Span<const hlo::NodeId> operands);
+  // Appends a copy over other new operands, with another shape if one is given.
+  hlo::NodeId CloneOver(hlo::Instruction old, absl::Span<const hlo::NodeId> operands,
+                        std::optional<hlo::ShapeId> shape = std::nullopt);
   // Appends another instruction in its place, with the same metadata.
   hlo::NodeId Replace(hlo::Instruction old, hlo::Opcode opcode, hlo::ShapeId shape,
                       const hlo::Attributes& attributes, absl::Span<const hlo::NodeId> operands);

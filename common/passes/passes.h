@@ -89,6 +89,10 @@ std::unique_ptr<hlo::Module> MergeEqual(const hlo::Module& module, PassWatch* wa
 bool HasWideSlices(const hlo::Module& module);
 std::unique_ptr<hlo::Module> NarrowSlices(const hlo::Module& module, PassWatch* watch = nullptr);
 
+// Computes values that are the same in every iteration of a loop before it.
+bool HasLoops(const hlo::Module& module);
+std::unique_ptr<hlo::Module> HoistInvariants(const hlo::Module& module, PassWatch* watch = nullptr);
+
 // Replaces opt-barriers by their operands. Runs last, when values that they keep separate will not be merged
 // any more.
 std::unique_ptr<hlo::Module> RemoveBarriers(const hlo::Module& module, PassWatch* watch = nullptr);

@@ -23,6 +23,8 @@ absl::StatusOr<std::unique_ptr<hlo::Module>> RunPipeline(const hlo::Module& give
       {MergeEqual},
       // The slices that this makes are simplified by what follows.
       {NarrowSlices, HasWideSlices},
+      // Barriers keep in a loop what a program computes again on purpose.
+      {HoistInvariants, HasLoops},
       // From here on instructions are not merged: a program that computes a value twice on purpose
       // (rematerialisation) keeps doing so.
       {RemoveBarriers},

@@ -8,12 +8,15 @@
 
 namespace hlod::passes {
 
+inline constexpr hlo::NodeId kUnchanged = hlo::Computation::kNoNode;
+
 // Simplifies reshapes, transposes, broadcasts, slices, pads, concatenations, tuples.
 hlo::NodeId SimplifyMovement(ComputationCopy& copy, hlo::Instruction instruction);
-// Simplifies x*1, max(x, -inf), select(true, x, y), convert of convert.
+// Simplifies x*1, max(x, -inf), select(true, x, y), convert of convert, and computes results whose elements
+// are all equal as scalars.
 hlo::NodeId SimplifyArithmetic(ComputationCopy& copy, hlo::Instruction instruction);
 
-// Merges transposes into the dots that use or feed them.
+// Merges transposes into the dots that use or feed them, and makes products of dots that add nothing up.
 hlo::NodeId SimplifyContraction(ComputationCopy& copy, hlo::Instruction instruction);
 
 // Simplifies reductions of one element, and of arrays that were concatenated along a reduced dimension.
@@ -23,10 +26,12 @@ hlo::NodeId SimplifyReduction(ComputationCopy& copy, hlo::Instruction instructio
 // instructions.
 std::optional<double> SplatValue(hlo::Instruction instruction);
 
+// Returns the scalar of a broadcast scalar, which stays a broadcast scalar under every movement; kUnchanged
+// for other instructions.
+hlo::NodeId SplatSource(hlo::Instruction instruction);
+
 // Returns true for operations that may take their operands in any order, and grouped in any way up to
 // rounding.
 bool IsCommutative(hlo::Opcode opcode);
-
-inline constexpr hlo::NodeId kUnchanged = hlo::Computation::kNoNode;
 
 }  // namespace hlod::passes

@@ -104,6 +104,26 @@ NodeId SimplifyComplexPart(const ComputationCopy& copy, Instruction instruction)
   return real ? operand.id() : kUnchanged;
 }
 
+// Computes a result whose elements are all equal once: an operation on broadcast scalars becomes a broadcast
+// of the scalars' result.
+NodeId ComputeOnce(ComputationCopy& copy, Instruction instruction) {
+  const Opcode opcode = instruction.opcode();
+  const bool may =
+      HasTrait(opcode, kElementwise) && opcode != kStochasticConvert && ElementCount(instruction.shape()) > 1;
+  if (!may) return kUnchanged;
+  absl::InlinedVector<NodeId, 4> scalars;
+  for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
+    const Instruction operand = copy.operand(instruction, i);
+    scalars.push_back(operand.shape().IsScalar() ? operand.id() : SplatSource(operand));
+    if (scalars.back() == kUnchanged) return kUnchanged;
+  }
+  Shape scalar = instruction.shape();
+  scalar.dims.clear();
+  scalar.dynamic.clear();
+  const NodeId once = copy.CloneOver(instruction, scalars, copy.tables().Intern(scalar));
+  return copy.Replace(instruction, kBroadcast, instruction.shape_id(), DimensionsAttributes{}, {once});
+}
+
 NodeId SimplifyReducePrecision(const ComputationCopy& copy, Instruction instruction) {
   const auto& kept = instruction.attributes<ReducePrecisionAttributes>();
   const auto is = [&](PrimitiveType type, int exponent, int mantissa) {
@@ -124,18 +144,20 @@ std::optional<double> SplatValue(Instruction instruction) {
 }
 
 NodeId SimplifyArithmetic(ComputationCopy& copy, Instruction instruction) {
+  NodeId now = kUnchanged;
   switch (instruction.opcode()) {
-    case kConvert: return SimplifyConvert(copy, instruction);
-    case kSelect: return SimplifySelect(copy, instruction);
+    case kConvert: now = SimplifyConvert(copy, instruction); break;
+    case kSelect: now = SimplifySelect(copy, instruction); break;
     case kNot:
-    case kNegate: return SimplifyInvolution(copy, instruction);
+    case kNegate: now = SimplifyInvolution(copy, instruction); break;
     case kReal:
-    case kImag: return SimplifyComplexPart(copy, instruction);
-    case kReducePrecision: return SimplifyReducePrecision(copy, instruction);
-    default: break;
+    case kImag: now = SimplifyComplexPart(copy, instruction); break;
+    case kReducePrecision: now = SimplifyReducePrecision(copy, instruction); break;
+    default:
+      if (HasTrait(instruction.opcode(), kElementwise) && instruction.operand_count() == 2)
+        now = SimplifyBinary(copy, instruction);
   }
-  const bool binary = HasTrait(instruction.opcode(), kElementwise) && instruction.operand_count() == 2;
-  return binary ? SimplifyBinary(copy, instruction) : kUnchanged;
+  return now != kUnchanged ? now : ComputeOnce(copy, instruction);
 }
 
 }  // namespace hlod::passes

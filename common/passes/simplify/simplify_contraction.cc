@@ -1,6 +1,8 @@
 // Simplifies around contractions. A dot accepts its operands' dimensions in any order, so it can absorb
-// transposes of its operands and of its result.
+// transposes of its operands and of its result. A dot that sums one product only is a product of broadcasts,
+// which may be fused with what reads it.
 #include <algorithm>
+#include <optional>
 
 #include "common/passes/simplify/simplify.h"
 
@@ -75,11 +77,57 @@ NodeId SwapTransposedDot(ComputationCopy& copy, Instruction instruction) {
   return copy.Replace(instruction, kDot, instruction.shape_id(), swapped, operands);
 }
 
+// Returns an operand without its contracted dimensions, which have one element, broadcast to the dot's
+// result. `first_free` is the result's first dimension that is a free one of this operand. Nullopt if the
+// operand's dimensions are in another order than the result's.
+std::optional<NodeId> BroadcastToResult(ComputationCopy& copy, Instruction instruction, uint32_t operand,
+                                        const Dims& batch, const Dims& contracting, int64_t first_free) {
+  const Shape& shape = instruction.operand(operand).shape();
+  DimensionsAttributes places;
+  Shape kept = shape;
+  kept.dims.clear();
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (Contains(contracting, d)) continue;
+    const auto found = std::find(batch.begin(), batch.end(), d);
+    const int64_t place = found != batch.end() ? found - batch.begin() : first_free++;
+    if (!places.dimensions.empty() && place < places.dimensions.back()) return std::nullopt;
+    places.dimensions.push_back(place);
+    kept.dims.push_back(shape.dims[d]);
+  }
+  NodeId value = copy.node(instruction.operands()[operand]);
+  if (kept.dims.size() != shape.dims.size())
+    value = copy.Replace(instruction, kReshape, copy.tables().Intern(kept), DimensionsAttributes{}, {value});
+  if (kept.dims == instruction.shape().dims) return value;
+  return copy.Replace(instruction, kBroadcast, instruction.shape_id(), places, {value});
+}
+
+// Rewrites a dot whose contracted dimensions have one element as a product.
+NodeId ProductOfBroadcasts(ComputationCopy& copy, Instruction instruction) {
+  const DotAttributes& dot = instruction.attributes<DotAttributes>();
+  const Shape &lhs = instruction.operand(0).shape(), &rhs = instruction.operand(1).shape();
+  const PrimitiveType type = instruction.shape().type;
+  if (lhs.type != type || rhs.type != type || type == kPred || ElementCount(instruction.shape()) == 0)
+    return kUnchanged;
+  for (const int64_t d : dot.lhs_contracting) {
+    if (lhs.dims[d] != 1) return kUnchanged;
+  }
+  const auto batch = static_cast<int64_t>(dot.lhs_batch.size());
+  const int64_t left = lhs.rank() - batch - static_cast<int64_t>(dot.lhs_contracting.size());
+  const auto a = BroadcastToResult(copy, instruction, 0, dot.lhs_batch, dot.lhs_contracting, batch);
+  if (!a.has_value()) return kUnchanged;
+  const auto b = BroadcastToResult(copy, instruction, 1, dot.rhs_batch, dot.rhs_contracting, batch + left);
+  if (!b.has_value()) return kUnchanged;
+  return copy.Replace(instruction, kMultiply, instruction.shape_id(), NoAttributes{}, {*a, *b});
+}
+
 }  // namespace
 
 NodeId SimplifyContraction(ComputationCopy& copy, Instruction instruction) {
   switch (instruction.opcode()) {
-    case kDot: return AbsorbTransposes(copy, instruction);
+    case kDot: {
+      const NodeId product = ProductOfBroadcasts(copy, instruction);
+      return product != kUnchanged ? product : AbsorbTransposes(copy, instruction);
+    }
     case kTranspose: return SwapTransposedDot(copy, instruction);
     default: return kUnchanged;
   }

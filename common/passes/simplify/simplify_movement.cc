@@ -43,12 +43,6 @@ NodeId ReshapeOf(ComputationCopy& copy, Instruction instruction, NodeId node) {
   return copy.Replace(instruction, kReshape, instruction.shape_id(), DimensionsAttributes{}, {node});
 }
 
-// Returns the scalar of a broadcast scalar, which stays a broadcast scalar under every movement.
-NodeId SplatSource(Instruction operand) {
-  const bool splat = operand.opcode() == kBroadcast && operand.operand(0).shape().IsScalar();
-  return splat ? operand.operands()[0] : kUnchanged;
-}
-
 NodeId SimplifyReshape(ComputationCopy& copy, Instruction instruction) {
   if (const NodeId same = OperandIfSameShape(copy, instruction); same != kUnchanged) return same;
   const Instruction operand = copy.operand(instruction, 0);
@@ -175,6 +169,11 @@ NodeId SimplifyCustomCall(ComputationCopy& copy, Instruction instruction) {
 }
 
 }  // namespace
+
+NodeId SplatSource(Instruction instruction) {
+  const bool splat = instruction.opcode() == kBroadcast && instruction.operand(0).shape().IsScalar();
+  return splat ? instruction.operands()[0] : kUnchanged;
+}
 
 NodeId SimplifyMovement(ComputationCopy& copy, Instruction instruction) {
   switch (instruction.opcode()) {

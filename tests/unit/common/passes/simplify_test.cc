@@ -185,6 +185,45 @@ TEST(Simplify, DotsTakeInTransposes) {
       " ROOT d = f32[3,2] dot(a, y), lhs_contracting_dims={2}, rhs_contracting_dims={0}");
 }
 
+TEST(Simplify, EqualElementsAreComputedOnce) {
+  Expect(
+      "x = s32[] parameter(0)\n y = s32[] parameter(1)\n a = s32[8] broadcast(x), dimensions={}\n"
+      " b = s32[8] broadcast(y), dimensions={}\n c = s32[8] remainder(a, b)\n"
+      " d = pred[8] compare(c, b), direction=LT\n ROOT s = s32[8] select(d, a, c)",
+      "x = s32[] parameter(0)\n y = s32[] parameter(1)\n c = s32[] remainder(x, y)\n"
+      " d = pred[] compare(c, y), direction=LT\n s = s32[] select(d, x, c)\n"
+      " ROOT b = s32[8] broadcast(s), dimensions={}");
+  Expect(
+      "x = f32[] parameter(0)\n v = f32[4,2] parameter(1)\n a = f32[4,2] broadcast(x), dimensions={}\n"
+      " e = f32[4,2] exponential(a)\n ROOT m = f32[4,2] multiply(e, v)",
+      "x = f32[] parameter(0)\n v = f32[4,2] parameter(1)\n e = f32[] exponential(x)\n"
+      " b = f32[4,2] broadcast(e), dimensions={}\n ROOT m = f32[4,2] multiply(b, v)");
+  // Rows are not scalars.
+  ExpectStays(
+      "x = f32[2] parameter(0)\n a = f32[4,2] broadcast(x), dimensions={1}\n"
+      " ROOT e = f32[4,2] exponential(a)");
+}
+
+TEST(Simplify, DotsOfOneTermAreProducts) {
+  Expect(
+      "x = f32[7,1,4] parameter(0)\n y = f32[7,5,1] parameter(1)\n"
+      " ROOT d = f32[7,4,5] dot(x, y), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, "
+      "rhs_contracting_dims={2}",
+      "x = f32[7,1,4] parameter(0)\n y = f32[7,5,1] parameter(1)\n a = f32[7,4] reshape(x)\n"
+      " b = f32[7,4,5] broadcast(a), dimensions={0,1}\n c = f32[7,5] reshape(y)\n"
+      " d = f32[7,4,5] broadcast(c), dimensions={0,2}\n ROOT e = f32[7,4,5] multiply(b, d)");
+  Expect("x = s32[3] parameter(0)\n y = s32[4] parameter(1)\n ROOT d = s32[3,4] dot(x, y)",
+         "x = s32[3] parameter(0)\n y = s32[4] parameter(1)\n a = s32[3,4] broadcast(x), dimensions={0}\n"
+         " b = s32[3,4] broadcast(y), dimensions={1}\n ROOT e = s32[3,4] multiply(a, b)");
+  // The sum has another type than the products' operands; batches are in another order.
+  ExpectStays(
+      "x = s8[3,1] parameter(0)\n y = s8[1,4] parameter(1)\n"
+      " ROOT d = s32[3,4] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}");
+  ExpectStays(
+      "x = f32[3,7] parameter(0)\n y = f32[7,4] parameter(1)\n"
+      " ROOT d = f32[7,3,4] dot(x, y), lhs_batch_dims={1}, rhs_batch_dims={0}");
+}
+
 TEST(Simplify, ATransposedDotSwapsItsOperands) {
   Expect(
       "x = f32[8,4] parameter(0)\n y = f32[8,16] parameter(1)\n"
