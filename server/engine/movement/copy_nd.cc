@@ -43,6 +43,14 @@ int TakeWideElement(Loops& loops, int width) {
   return static_cast<int>(run);
 }
 
+// Returns true if a transpose in blocks is worthwhile: of blocks, or of dense pairs and triples or to them.
+bool Transposes(const CopyDim& rows, const CopyDim& inner, int width) {
+  constexpr int64_t kSideMin = 4;
+  if (rows.size >= kSideMin && inner.size >= kSideMin) return true;
+  if (inner.size < kSideMin) return inner.size > 1 && rows.dst_stride == inner.size * width;
+  return rows.size > 1 && inner.src_stride == rows.size * width;
+}
+
 }  // namespace
 
 CopyNd::CopyNd(absl::Span<const CopyDim> dims, int width) : width_(width), elements_(1) {
@@ -79,9 +87,9 @@ void CopyNd::ChooseKernel(absl::InlinedVector<CopyDim, 6>& loops) {
     return;
   }
   kind_ = inner_.src_stride == 0 && inner_.dst_stride == width_ ? Kind::kFill : Kind::kStrided;
-  if (kind_ != Kind::kFill && inner_.dst_stride == width_ && inner_.size >= 4) {
+  if (kind_ != Kind::kFill && inner_.dst_stride == width_) {
     for (size_t i = loops.size(); i-- > 0;) {
-      if (loops[i].src_stride != width_ || loops[i].size < 4) continue;
+      if (loops[i].src_stride != width_ || !Transposes(loops[i], inner_, width_)) continue;
       kind_ = Kind::kTranspose;
       return take_rows(i);
     }

@@ -147,6 +147,30 @@ void GatherAcross(const WindowStarts& starts, const StridedIndex& targets, const
   }
 }
 
+// Gathers the windows of one row of the window: runs of kBytes bytes (of `bytes`, if that is 0) from `at` to
+// `target`.
+template <int64_t kBytes>
+void CopyRunsAcross(const std::byte* from, std::byte* to, const int64_t* at, const int64_t* target,
+                    int64_t count, int64_t width, int64_t bytes) {
+  if constexpr (kBytes != 0) bytes = kBytes;
+  for (int64_t b = 0; b < count; ++b)
+    std::memcpy(to + target[b] * width, from + at[b] * width, static_cast<size_t>(bytes));
+}
+using RunsAcross = void (*)(const std::byte* from, std::byte* to, const int64_t* at, const int64_t* target,
+                            int64_t count, int64_t width, int64_t bytes);
+RunsAcross RunsAcrossOf(int64_t bytes) {
+  switch (bytes) {
+    case 4: return CopyRunsAcross<4>;
+    case 8: return CopyRunsAcross<8>;
+    case 12: return CopyRunsAcross<12>;
+    case 16: return CopyRunsAcross<16>;
+    case 32: return CopyRunsAcross<32>;
+    case 64: return CopyRunsAcross<64>;
+    case 128: return CopyRunsAcross<128>;
+    default: return CopyRunsAcross<0>;
+  }
+}
+
 class GatherStep final : public Step {
  public:
   explicit GatherStep(hlo::Instruction instruction)
@@ -175,6 +199,7 @@ class GatherStep final : public Step {
     side_by_side_ = window_.contiguous_bytes() == 0 && elements_.empty() &&
                     targets_.innermost_stride() == 1 && targets_.innermost_size() >= kSideBySideMin &&
                     starts_.count() <= StopCheck::kPieceWork;
+    if (!side_by_side_) FindRunsSideBySide(sizes, from, to);
     empty_ = Elements(out) == 0;
     out_bytes_ = Elements(out) * width_;
     for (const int64_t size : gather.slice_sizes) reads_nothing_ = reads_nothing_ || size == 0;
@@ -193,6 +218,12 @@ class GatherStep final : public Step {
                                 GatherAcross<T>(starts_, targets_, window_from_, window_to_, inputs[0],
                                                 inputs[1], outputs[0], begin, end);
                               });
+                            });
+    }
+    if (run_bytes_ != 0) {
+      return ParallelPieces(context, run_from_.count(), window_.elements() * starts_.count(),
+                            [&](int64_t begin, int64_t end, int) {
+                              GatherRunsAcross(inputs[0], inputs[1], outputs[0], begin, end);
                             });
     }
     const int64_t run = window_.contiguous_bytes();
@@ -238,11 +269,48 @@ class GatherStep final : public Step {
   }
 
   static constexpr int64_t kSideBySideMin = 8;
+  static constexpr int64_t kRunBytesMax = 256;  // Longer runs may be anywhere.
+
+  // Looks for windows of several short runs which lie side by side in the result, run by run.
+  void FindRunsSideBySide(const hlo::Dims& sizes, const hlo::Dims& from, const hlo::Dims& to) {
+    if (window_.contiguous_bytes() != 0 || starts_.count() > StopCheck::kPieceWork) return;
+    int64_t run = 1;
+    size_t outer = sizes.size();
+    for (; outer > 0 && (sizes[outer - 1] == 1 || (from[outer - 1] == run && to[outer - 1] == run)); --outer)
+      run *= sizes[outer - 1];
+    if (run == 1 || run * width_ > kRunBytesMax || targets_.innermost_stride() != run ||
+        targets_.innermost_size() < kSideBySideMin)
+      return;
+    for (size_t d = 0; d < outer; ++d) {
+      run_from_.Append(sizes[d], from[d]);
+      run_to_.Append(sizes[d], to[d]);
+    }
+    run_bytes_ = run * width_;
+    runs_across_ = RunsAcrossOf(run_bytes_);
+  }
+
+  // Gathers the runs [begin, end) of all windows.
+  void GatherRunsAcross(const std::byte* operand, const std::byte* indices, std::byte* out, int64_t begin,
+                        int64_t end) const {
+    int64_t at[kStartsABlock], target[kStartsABlock];
+    for (int64_t block = 0; block < starts_.count(); block += kStartsABlock) {
+      const int64_t count = std::min(kStartsABlock, starts_.count() - block);
+      starts_.Resolve<true>(indices, block, count, at);
+      for (int64_t b = 0; b < count; ++b) target[b] = targets_.Offset(block + b);
+      for (int64_t run = begin; run < end; ++run) {
+        runs_across_(operand + run_from_.Offset(run) * width_, out + run_to_.Offset(run) * width_, at, target,
+                     count, width_, run_bytes_);
+      }
+    }
+  }
 
   int width_;
   WindowStarts starts_;
   StridedIndex targets_, window_from_, window_to_;
   bool side_by_side_ = false;  // True when a run of windows has each element side by side in the result.
+  int64_t run_bytes_ = 0;  // The bytes of a run of a window, if runs lie side by side in the result; else 0.
+  RunsAcross runs_across_ = nullptr;
+  StridedIndex run_from_, run_to_;
   CopyNd window_;
   std::vector<WindowElement> elements_;  // The elements of a small window that is not contiguous; empty for
                                          // other windows.

@@ -69,13 +69,30 @@ struct DenseKernel {
     for (int64_t i = 0; i < n; ++i) d[i] = Op::Store(Op::Apply(Op::Load(d[i]), Op::Load(s[i])));
   }
 };
+// Joins kCount elements, as vectors. Extrema of floats by integers in the same order.
+template <typename Op, int64_t kCount>
+HLOD_ALWAYS_INLINE void JoinElements(typename Op::Element* to, const typename Op::Element* from) {
+  using T = typename Op::Element;
+  if constexpr (Op::kExtremum && std::is_floating_point_v<T>) {
+    using Order = OrderedKey<Op>;
+#pragma omp simd
+    for (int64_t j = 0; j < kCount; ++j) {
+      const auto a = Order::Load(to[j]), b = Order::Load(from[j]);
+      to[j] = Order::Back(Order::Join(Order::Of(a), Order::Of(b)), Order::IsNan(a) | Order::IsNan(b));
+    }
+  } else {
+#pragma omp simd
+    for (int64_t j = 0; j < kCount; ++j) to[j] = Op::Store(Op::Apply(Op::Load(to[j]), Op::Load(from[j])));
+  }
+}
+
 // Rows are short, so that one call takes many of them.
 template <typename Op>
 struct RowsKernel {
   using T = typename Op::Element;
   static HLOD_ALWAYS_INLINE void Run(T* d, const T* s, const int64_t* starts, int64_t n, int64_t src_stride,
                                      int64_t width, int64_t low, int64_t high) {
-    constexpr int64_t kPart = 8;
+    constexpr int64_t kPart = 8, kHalf = kPart / 2;
     int32_t kept[kStartsAtOnce];
     const int64_t count = StartsInside(starts, n, low, high, kept);
     for (int64_t i = 0; i < count; ++i) {
@@ -83,11 +100,12 @@ struct RowsKernel {
       const T* from = s + kept[i] * src_stride;
       if (i + kAhead < count) __builtin_prefetch(d + starts[kept[i + kAhead]], 1);
       int64_t left = width;
-      for (; left >= kPart; left -= kPart, to += kPart, from += kPart) {
-#pragma omp simd
-        for (int64_t j = 0; j < kPart; ++j) to[j] = Op::Store(Op::Apply(Op::Load(to[j]), Op::Load(from[j])));
+      for (; left >= kPart; left -= kPart, to += kPart, from += kPart) JoinElements<Op, kPart>(to, from);
+      if (left >= kHalf) {
+        JoinElements<Op, kHalf>(to, from);
+        left -= kHalf, to += kHalf, from += kHalf;
       }
-      for (int64_t j = 0; j < left; ++j) to[j] = Op::Store(Op::Apply(Op::Load(to[j]), Op::Load(from[j])));
+      for (; left > 0; --left, ++to, ++from) JoinElements<Op, 1>(to, from);
     }
   }
 };

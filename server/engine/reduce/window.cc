@@ -6,8 +6,9 @@
 namespace hlod::engine {
 namespace {
 
-// The number of positions up to which reading each one is as fast as any other method.
-constexpr int64_t kSmallWindow = 32;
+// The number of positions up to which reading each one is as fast as any other method, and as a running
+// total.
+constexpr int64_t kSmallWindow = 32, kSmallRunningWindow = 4;
 
 MaybeStep MakeReduceWindowStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
   const hlo::PrimitiveType type = instruction.operand(0).shape().type;
@@ -17,7 +18,10 @@ MaybeStep MakeReduceWindowStep(const hlo::Module& module, hlo::Instruction instr
     const ScalarReducer reducer = RecogniseReducer(module.computation(instruction.called()[0]));
     const hlo::Window& window = instruction.attributes<hlo::WindowAttributes>().window;
     const WindowAxes axes = MakeWindowAxes(instruction.operand(0).shape(), instruction.shape(), window);
-    if (WindowPositions(axes) > kSmallWindow) step = MakeScanWindowStep(instruction, axes, reducer, threads);
+    const int64_t positions = WindowPositions(axes);
+    if (positions > kSmallRunningWindow)
+      step =
+          MakeScanWindowStep(instruction, axes, reducer, threads, /*only_running=*/positions <= kSmallWindow);
     if (step == nullptr) step = MakeDirectWindowStep(instruction, axes, reducer);
   }
   return step != nullptr ? std::move(step) : MakeGeneralWindowStep(module, instruction, threads);

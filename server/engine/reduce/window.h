@@ -89,9 +89,10 @@ WindowAxes MakeWindowAxes(const hlo::Shape& in, const hlo::Shape& out, const hlo
 int64_t WindowPositions(const WindowAxes& axes);
 
 // Defined in window_scan.cc: for large windows of recognised reducers, one dimension at a time with constant
-// work per element. Returns null if another method is faster.
+// work per element. With `only_running`, only for windows that are running totals along one dimension.
+// Returns null if another method is faster.
 MaybeStep MakeScanWindowStep(hlo::Instruction instruction, const WindowAxes& axes, ScalarReducer reducer,
-                             int threads);
+                             int threads, bool only_running);
 // Defined in window_direct.cc: reads the whole window for each output. Returns null for other reducers than
 // the recognised ones. REQUIRES: one operand, whose type is the result's.
 MaybeStep MakeDirectWindowStep(hlo::Instruction instruction, const WindowAxes& axes, ScalarReducer reducer);

@@ -456,7 +456,7 @@ class ScanWindowStep final : public Step {
 }  // namespace
 
 MaybeStep MakeScanWindowStep(hlo::Instruction instruction, const WindowAxes& axes, ScalarReducer reducer,
-                             int threads) {
+                             int threads, bool only_running) {
   MaybeStep step;
   const hlo::Shape& operand = instruction.operand(0).shape();
   if (Elements(operand) == 0) return step;
@@ -467,7 +467,7 @@ MaybeStep MakeScanWindowStep(hlo::Instruction instruction, const WindowAxes& axe
     if (!layout) return;
     if (layout->streaming) {
       step = std::make_unique<StreamWindowStep>(instruction, layout->passes[0], functions);
-    } else {
+    } else if (!only_running) {
       step = std::make_unique<ScanWindowStep>(instruction, *std::move(layout), workers, functions);
     }
   };

@@ -123,12 +123,60 @@ constexpr int64_t Micro() {
   return 1;
 }
 
+// Interleave kCount planes, whose beginnings are `plane` bytes apart, into n tuples of neighbours, and back.
+// The compiler shuffles vectors if it knows the count.
+template <typename T, int64_t kCount>
+struct InterleaveKernel {
+  static HLOD_ALWAYS_INLINE void Run(const std::byte* from, int64_t plane, int64_t n, std::byte* to) {
+    typedef T Element __attribute__((aligned(1)));
+    auto* const out = reinterpret_cast<Element*>(to);
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) {
+#pragma GCC unroll 4
+      for (int64_t c = 0; c < kCount; ++c)
+        out[i * kCount + c] = reinterpret_cast<const Element*>(from + c * plane)[i];
+    }
+  }
+};
+template <typename T, int64_t kCount>
+struct DeinterleaveKernel {
+  static HLOD_ALWAYS_INLINE void Run(const std::byte* from, int64_t plane, int64_t n, std::byte* to) {
+    typedef T Element __attribute__((aligned(1)));
+    const auto* const in = reinterpret_cast<const Element*>(from);
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) {
+#pragma GCC unroll 4
+      for (int64_t c = 0; c < kCount; ++c) reinterpret_cast<Element*>(to + c * plane)[i] = in[i * kCount + c];
+    }
+  }
+};
+
+// Transposes dense pairs and triples, and to them. Returns false for other blocks.
+template <typename T>
+bool TransposeTuples(const std::byte* src, std::byte* dst, int64_t rows, int64_t dst_row, int64_t columns,
+                     int64_t src_column) {
+  constexpr int64_t kWidth = sizeof(T);
+  if (dst_row == columns * kWidth && columns == 2)
+    RunBest<InterleaveKernel<T, 2>>(src, src_column, rows, dst);
+  else if (dst_row == columns * kWidth && columns == 3)
+    RunBest<InterleaveKernel<T, 3>>(src, src_column, rows, dst);
+  else if (src_column == rows * kWidth && rows == 2)
+    RunBest<DeinterleaveKernel<T, 2>>(src, dst_row, columns, dst);
+  else if (src_column == rows * kWidth && rows == 3)
+    RunBest<DeinterleaveKernel<T, 3>>(src, dst_row, columns, dst);
+  else return false;
+  return true;
+}
+
 template <typename T>
 void TransposeTyped(const std::byte* src, std::byte* dst, int64_t rows, int64_t dst_row, int64_t columns,
                     int64_t src_column) {
   constexpr int64_t kWidth = sizeof(T);
   constexpr int64_t kBlock = kWidth == 1 ? 64 : 128 / kWidth;  // Two cache lines.
   constexpr int64_t kMicro = Micro<T>();
+  if constexpr (kMicro > 1) {
+    if (TransposeTuples<T>(src, dst, rows, dst_row, columns, src_column)) return;
+  }
   const auto scalars = [&](int64_t r0, int64_t r1, int64_t c0, int64_t c1) {
     for (int64_t r = r0; r < r1; ++r) {
       const std::byte* from = src + r * kWidth;

@@ -32,7 +32,7 @@ class TopKStep final : public Step {
     lines_ = k_ == 0 ? 0 : Elements(instruction.shape().tuple[0]) / k_;
     workers_ = static_cast<int>(std::clamp<int64_t>(lines_, 1, std::max(1, threads)));
     by_radix_ = k_ > kSelectWantedMax;
-    room_ = std::min(length_, std::max<int64_t>(2 * k_, 1024));
+    room_ = std::min(length_, std::max(4 * k_, kRoomMin));
     worker_bytes_ = by_radix_ ? SortScratchBytes(length_)
                               : ScratchAlign(kKeys * static_cast<int64_t>(sizeof(uint64_t))) +
                                     ScratchAlign(room_ * static_cast<int64_t>(sizeof(Ranked)));
@@ -58,6 +58,9 @@ class TopKStep final : public Step {
   // The number of wanted elements up to which the library's selection, which cannot be stopped, takes less
   // than a millisecond, and the elements whose keys are computed at a time.
   static constexpr int64_t kSelectWantedMax = 16 * 1024, kKeys = 4096;
+  // The least number of elements of which the best are chosen: the sooner there is a k-th best one, the fewer
+  // are collected.
+  static constexpr int64_t kRoomMin = 64;
 
   // Collects elements that may be among the k. When there is no more room, the best k of them are kept, and
   // from then on only elements better than the last of these are collected: few of random elements, and in

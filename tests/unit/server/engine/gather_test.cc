@@ -66,6 +66,25 @@ TEST(Gather, ColumnsOfATable) {
          "slice_sizes={80,1}",
          Indices<int32_t>({9, 12}, 40));
 }
+// Short runs side by side: columns of vectors, by signed and unsigned numbers.
+TEST(Gather, ColumnsOfRuns) {
+  for (const std::string type : {"f32", "bf16", "s8", "c128", "f64"}) {
+    for (const std::string run : {"2", "5", "16"}) {
+      Gather(type + "[4,6,20," + run + "]", "s32[30]", type + "[4,6,30," + run + "]",
+             "offset_dims={0,1,3}, collapsed_slice_dims={2}, start_index_map={2}, index_vector_dim=1, "
+             "slice_sizes={4,6,1," +
+                 run + "}",
+             Indices<int32_t>({30}, 20));
+    }
+  }
+  Gather("f32[9,20,3]", "u32[700]", "f32[9,700,3]",
+         "offset_dims={0,2}, collapsed_slice_dims={1}, start_index_map={1}, index_vector_dim=1, "
+         "slice_sizes={9,1,3}",
+         Indices<uint32_t>({700}, 20));
+  Gather("f32[20]", "u32[700]", "f32[700]",
+         "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}",
+         Indices<uint32_t>({700}, 20));
+}
 TEST(Gather, SingleElements) {
   for (const std::string type : {"f32", "bf16", "s8", "f64", "c128"}) {
     Gather(type + "[6,9]", "s64[5,2]", type + "[5]",
@@ -176,7 +195,7 @@ TEST(Scatter, RowsWithRepeatsAddInOrder) {
 }
 // Rows of whole parts of eight elements, of less, and of both; some indices are out of range.
 TEST(Scatter, ShortRowsOfAllLengths) {
-  for (const int width : {2, 7, 8, 11, 16, 19}) {
+  for (const int width : {2, 4, 7, 8, 11, 12, 16, 19}) {
     const std::string row = "," + std::to_string(width) + "]";
     for (const std::string type : {"f32", "s8", "f64", "f16"}) {
       for (const std::string op : {"maximum", "second"}) {
@@ -237,6 +256,11 @@ TEST(Scatter, SmallFloats) {
   ExpectStep(Scatter("add", "f16", "[20,3]", "s32[30,1]", "[30,3]", kRows),
              {.rtol = 1e-2, .atol = 0.1, .arguments = {{1, Indices<int32_t>({30, 1}, 20)}}});
 }
+Literal Reshaped(const Literal& array, int64_t side) {
+  Literal square(Shape::Array(array.shape().type, {side, side}));
+  std::copy(array.bytes().begin(), array.bytes().end(), square.bytes().begin());
+  return square;
+}
 // Each element is updated once, so sums are rounded once, as by the evaluator.
 TEST(Scatter, SpecialNumbersAreComparedAndAdded) {
   const auto check = []<typename T>(const std::string& type, std::initializer_list<T> numbers) {
@@ -254,6 +278,13 @@ TEST(Scatter, SpecialNumbersAreComparedAndAdded) {
     for (const std::string op : {"minimum", "maximum", "add"}) {
       ExpectStep(Scatter(op, type, "[" + count + "]", "s32[" + count + ",1]", "[" + count + "]", kPoints),
                  {.arguments = {{0, operand}, {1, places}, {2, updates}}});
+      // The same as rows.
+      const std::string side = std::to_string(n), square = "[" + side + "," + side + "]";
+      const Literal rows = Reshaped(operand, n), row_updates = Reshaped(updates, n);
+      Literal numbers_of_rows(Shape::Array(hlo::kS32, {n, 1}));
+      for (int64_t i = 0; i < n; ++i) numbers_of_rows.data<int32_t>()[i] = static_cast<int32_t>(i);
+      ExpectStep(Scatter(op, type, square, "s32[" + side + ",1]", square, kRows),
+                 {.arguments = {{0, rows}, {1, numbers_of_rows}, {2, row_updates}}});
     }
   };
   const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();

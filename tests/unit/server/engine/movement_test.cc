@@ -37,6 +37,18 @@ TEST(Movement, TransposesWhatIsLargeInBlocks) {
   Check("f32[3,70000]", "f32[70000,3] transpose(p0), dimensions={1,0}");
   Check("f32[300,200,2]", "f32[200,300,2] transpose(p0), dimensions={1,0,2}");
 }
+// Pairs and triples, which are shuffled, also where they are part of longer tuples.
+TEST(Movement, TransposesPairsAndTriples) {
+  for (const std::string type : {"s8", "bf16", "f32", "f64", "c128"}) {
+    for (const std::string count : {"2", "3"}) {
+      Check(type + "[77," + count + "]", type + "[" + count + ",77] transpose(p0), dimensions={1,0}");
+      Check(type + "[" + count + ",77]", type + "[77," + count + "] transpose(p0), dimensions={1,0}");
+      Check(type + "[5,7,11," + count + "]",
+            type + "[5," + count + ",7,11] transpose(p0), dimensions={0,3,1,2}");
+      Check(type + "[5," + count + ",3]", type + "[3,5," + count + "] transpose(p0), dimensions={2,0,1}");
+    }
+  }
+}
 TEST(Movement, TransposesManyDimensions) {
   Check("s16[2,3,4,5,2,3]", "s16[3,2,5,4,3,2] transpose(p0), dimensions={5,4,3,2,1,0}");
   Check("f32[2,1,3,1,4]", "f32[4,1,2,3,1] transpose(p0), dimensions={4,1,0,2,3}");

@@ -88,6 +88,14 @@ TEST(ReduceWindow, CumulativeBothWays) {
   Check("add", "bf16", "[40]", "[40]", "size=40 pad=39_0", 5e-2, 1);
   Check("add", "f32", "[300,700]", "[300,700]", "size=1x700 pad=0_0x699_0", 1e-4, 1e-1);
 }
+TEST(ReduceWindow, CumulativeInShortLines) {
+  for (const std::string type : {"f32", "s32", "bf16"}) {
+    const double rtol = type == "bf16" ? 5e-2 : 1e-5;
+    if (type != "bf16") Check("multiply", type, "[70,20]", "[70,20]", "size=1x20 pad=0_0x19_0");
+    Check("maximum", type, "[7,9,5]", "[7,9,5]", "size=1x9x1 pad=0_0x0_8x0_0");
+    Check("add", type, "[12,33]", "[12,33]", "size=12x1 pad=11_0x0_0", rtol, type == "bf16" ? 1 : 1e-4);
+  }
+}
 TEST(ReduceWindow, CumulativeOfTheSmallestTypes) {
   for (const std::string type : {"s4", "u4", "s2", "u2"}) {
     for (const std::string op : {"add", "multiply", "maximum", "minimum"}) {
