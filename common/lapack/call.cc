@@ -252,35 +252,36 @@ bool Call::Answer(const std::byte* const* operands, std::byte* const* results, i
   return true;
 }
 
-std::unique_ptr<Call::Problem> Call::Load(const std::byte* const* operands, int64_t problem,
-                                          std::byte* scratch) const {
+std::unique_ptr<Call::Problem> Call::Place(std::byte* scratch) const {
+  std::unique_ptr<Problem> place(new Problem);
+  place->call_ = this;
   std::byte* next = scratch;
-  const auto take = [&](int64_t bytes) {
+  const auto take = [&](const Layout& layout) {
     std::byte* const at = next;
-    next += Aligned(bytes);
+    next += Aligned(layout.bytes);
     return at;
   };
-  std::vector<std::byte*> operand_memory, result_memory;
-  for (size_t i = 0; i < operands_.size(); ++i) {
-    const Layout& layout = operands_[i];
-    operand_memory.push_back(take(layout.bytes));
-    Transpose(operands[i] + problem * layout.bytes, operand_memory.back(), layout.rows, layout.columns,
-              layout.width);
-  }
-  for (const Layout& layout : results_) {
-    result_memory.push_back(take(layout.bytes));
-    std::memset(result_memory.back(), 0, layout.bytes);
-  }
-  std::unique_ptr<Problem> loaded(new Problem);
-  loaded->call_ = this;
-  loaded->index_ = problem;
-  loaded->frame_ = std::make_unique<Frame>(sizes_, config_, next, operands_.size(), results_.size());
-  for (size_t i = 0; i < operands_.size(); ++i) loaded->frame_->set_operand(i, operand_memory[i]);
-  for (size_t i = 0; i < results_.size(); ++i) loaded->frame_->set_result(i, result_memory[i]);
-  return loaded;
+  for (const Layout& layout : operands_) place->operands_.push_back(take(layout));
+  for (const Layout& layout : results_) place->results_.push_back(take(layout));
+  place->frame_ = std::make_unique<Frame>(sizes_, config_, next, operands_.size(), results_.size());
+  return place;
 }
 
 Call::Problem::~Problem() = default;
+
+void Call::Problem::Load(const std::byte* const* operands, int64_t problem) {
+  index_ = problem;
+  frame_->Begin();
+  for (size_t i = 0; i < operands_.size(); ++i) {
+    const Layout& layout = call_->operands_[i];
+    Transpose(operands[i] + problem * layout.bytes, operands_[i], layout.rows, layout.columns, layout.width);
+    frame_->set_operand(i, operands_[i]);
+  }
+  for (size_t i = 0; i < results_.size(); ++i) {
+    std::memset(results_[i], 0, static_cast<size_t>(call_->results_[i].bytes));
+    frame_->set_result(i, results_[i]);
+  }
+}
 
 void Call::Problem::Solve() { call_->routine_->solve[call_->type_](*frame_); }
 
@@ -294,11 +295,11 @@ void Call::Problem::Store(std::byte* const* results) const {
 }
 
 void Call::Run(const std::byte* const* operands, std::byte* const* results, int64_t problem,
-               std::byte* scratch) const {
+               Problem& place) const {
   if (Answer(operands, results, problem)) return;
-  const std::unique_ptr<Problem> loaded = Load(operands, problem, scratch);
-  loaded->Solve();
-  loaded->Store(results);
+  place.Load(operands, problem);
+  place.Solve();
+  place.Store(results);
 }
 
 }  // namespace hlod::lapack

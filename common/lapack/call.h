@@ -43,16 +43,11 @@ class Call {
   int64_t scratch_bytes() const { return scratch_bytes_; }
   double work() const { return work_; }  // The approximate number of operations of one problem.
 
-  // Solves one problem of the batch. Arrays are row-major; `scratch` has scratch_bytes() bytes, aligned to
-  // 64. Thread-safe. Results that the routine leaves undefined are zero. If the matrix is not finite,
-  // eigenvalues and singular values are NaN, and info is -4.
-  void Run(const std::byte* const* operands, std::byte* const* results, int64_t problem,
-           std::byte* scratch) const;
-
-  // One problem in scratch memory, between operands and results.
+  // A place for one problem at a time in scratch memory, between operands and results.
   class Problem {
    public:
     ~Problem();
+    void Load(const std::byte* const* operands, int64_t problem);
     void Solve();  // Accesses only the scratch memory.
     void Store(std::byte* const* results) const;
 
@@ -61,13 +56,22 @@ class Call {
     Problem() = default;
     const Call* call_ = nullptr;
     int64_t index_ = 0;
+    std::vector<std::byte*> operands_, results_;
     std::unique_ptr<Frame> frame_;
   };
-  // The parts of Run. Answer fills in the results of a problem for which the routine is not called, and
-  // returns false for other problems, which are then loaded, solved and stored. The call and the scratch
-  // memory must outlive the object.
+  // Returns a place in `scratch`, which has scratch_bytes() bytes, aligned to 64. It and the call must
+  // outlive the place.
+  std::unique_ptr<Problem> Place(std::byte* scratch) const;
+
+  // Solves one problem of the batch. Arrays are row-major. Thread-safe, with a place per thread. Results that
+  // the routine leaves undefined are zero. If the matrix is not finite, eigenvalues and singular values are
+  // NaN, and info is -4.
+  void Run(const std::byte* const* operands, std::byte* const* results, int64_t problem,
+           Problem& place) const;
+
+  // Fills in the results of a problem for which the routine is not called. Returns false for other problems,
+  // which Run loads, solves and stores.
   bool Answer(const std::byte* const* operands, std::byte* const* results, int64_t problem) const;
-  std::unique_ptr<Problem> Load(const std::byte* const* operands, int64_t problem, std::byte* scratch) const;
 
  private:
   Call() = default;

@@ -105,6 +105,8 @@ class Frame {
     if (!measuring()) routine(work, &size);
   }
 
+  // Begins a problem, whose arrays are set anew: results and scratch memory of the one before are free.
+  void Begin() { used_ = 0; }
   void set_operand(size_t i, void* memory) { operands_[i] = memory; }
   void set_result(size_t i, void* memory) { results_[i] = memory; }
 

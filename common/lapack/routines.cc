@@ -8,6 +8,8 @@
 #include <numeric>
 #include <utility>
 
+#include "common/lapack/small.h"
+
 namespace hlod::lapack {
 namespace {
 
@@ -40,29 +42,38 @@ void Potrf(Frame& f) {
   const char uplo = f.letter("uplo");
   const I n = f.size('n'), lda = f.leading('n');
   I& info = *f.result<I>(1);
+  if constexpr (!kIsComplex<T>) {
+    if (n <= kSmallCholesky) return SmallPotrf(uplo, n, a, lda, &info);
+  }
   const I nan = FirstMinorWithNan(a, n, lda, uplo == 'U');
   potrf(&uplo, &n, a, &lda, &info, kOne);
   if (nan > 0 && (info == 0 || info > nan)) info = nan;
 }
 
 template <typename T>
-void Getrf(Frame& f) {
+void CallGetrf(I m, I n, T* a, I lda, I* pivots, I* info) {
   static const auto getrf = Find<T, void(const I*, const I*, T*, const I*, I*, I*)>("getrf");
+  if constexpr (!kIsComplex<T>) {
+    if (m <= kSmallLu && n <= kSmallLu) return SmallGetrf(m, n, a, lda, pivots, info);
+  }
+  getrf(&m, &n, a, &lda, pivots, info);
+}
+
+template <typename T>
+void Getrf(Frame& f) {
   T* const a = f.Take<T>(0, 0);
   if (f.measuring()) return;
-  const I m = f.size('m'), n = f.size('n'), lda = f.leading('m');
-  getrf(&m, &n, a, &lda, f.result<I>(1), f.result<I>(2));
+  CallGetrf(f.size('m'), f.size('n'), a, f.leading('m'), f.result<I>(1), f.result<I>(2));
 }
 
 // The TPU's LU decomposition, with exchanges counted from 0, and the order of rows that results from them.
 template <typename T>
 void LuDecomposition(Frame& f) {
-  static const auto getrf = Find<T, void(const I*, const I*, T*, const I*, I*, I*)>("getrf");
   T* const a = f.Take<T>(0, 0);
   if (f.measuring()) return;
   const I m = f.size('m'), n = f.size('n'), lda = f.leading('m');
   I *const pivots = f.result<I>(1), *const order = f.result<I>(2), info = 0;
-  getrf(&m, &n, a, &lda, pivots, &info);
+  CallGetrf(m, n, a, lda, pivots, &info);
   std::iota(order, order + m, 0);
   for (I i = 0; i < std::min(m, n); ++i) std::swap(order[i], order[--pivots[i]]);
 }
@@ -355,6 +366,10 @@ void Trsm(Frame& f) {
   const char side = f.letter("side"), uplo = f.letter("uplo"), trans = f.letter("trans_x"),
              diag = f.letter("diag");
   const I m = f.size('m'), n = f.size('n'), lda = f.leading('a'), ldb = f.leading('m');
+  if constexpr (!kIsComplex<T>) {
+    if ((side == 'L' ? m : n) <= kSmallTriangle && (side == 'L' ? n : m) <= kSmallSides)
+      return SmallTrsm(side, uplo, trans, diag, m, n, f.operand<T>(0), lda, b, ldb);
+  }
   const T alpha = 1;
   trsm(&side, &uplo, &trans, &diag, &m, &n, &alpha, f.operand<T>(0), &lda, b, &ldb, kOne, kOne, kOne, kOne);
 }

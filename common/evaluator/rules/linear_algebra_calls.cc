@@ -30,9 +30,10 @@ absl::StatusOr<Value> LapackCall(Evaluation& evaluation, hlo::Instruction instru
   }
   std::vector<std::byte> scratch(call.scratch_bytes() + 64);
   std::byte* const aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
+  const std::unique_ptr<lapack::Call::Problem> place = call.Place(aligned);
   for (int64_t problem = 0; problem < call.batch(); ++problem) {
     RETURN_IF_ERROR(evaluation.CheckInterrupt());
-    call.Run(inputs.data(), outputs.data(), problem, aligned);
+    call.Run(inputs.data(), outputs.data(), problem, *place);
   }
   return Value::Own(std::move(result));
 }

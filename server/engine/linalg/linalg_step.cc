@@ -57,9 +57,10 @@ class LapackStep : public Step {
     const double work = std::min(1e15, flops() + 1000 * static_cast<double>(problems_));
     return ParallelPieces(context, std::min(context.threads, workers_), problems_, static_cast<int64_t>(work),
                           [&](int64_t begin, int64_t end, int worker) {
+                            std::byte* const scratch = context.scratch + worker * worker_bytes_;
+                            const std::shared_ptr<Call::Problem> place = call_->Place(scratch);
                             for (int64_t problem = begin; problem < end; ++problem) {
-                              std::byte* const scratch = context.scratch + worker * worker_bytes_;
-                              if (!Solve(inputs, outputs, problem, scratch, context.run)) return;
+                              if (!Solve(inputs, outputs, problem, place, context.run)) return;
                               after(problem);
                             }
                           });
@@ -71,16 +72,16 @@ class LapackStep : public Step {
   static constexpr double kLongWork = 1e7;
 
   // Returns false when the run has to stop while the routine goes on, on memory of its own.
-  bool Solve(const std::byte* const* inputs, std::byte* const* outputs, int64_t problem, std::byte* scratch,
-             const RunContext& run) const {
+  bool Solve(const std::byte* const* inputs, std::byte* const* outputs, int64_t problem,
+             const std::shared_ptr<Call::Problem>& place, const RunContext& run) const {
     if (run.strays == nullptr || call_->work() < kLongWork) {
-      call_->Run(inputs, outputs, problem, scratch);
+      call_->Run(inputs, outputs, problem, *place);
       return true;
     }
     if (call_->Answer(inputs, outputs, problem)) return true;
-    const std::shared_ptr<Call::Problem> loaded = call_->Load(inputs, problem, scratch);
-    if (!run.strays->Make(run, [call = call_, loaded] { loaded->Solve(); })) return false;
-    loaded->Store(outputs);
+    place->Load(inputs, problem);
+    if (!run.strays->Make(run, [call = call_, place] { place->Solve(); })) return false;
+    place->Store(outputs);
     return true;
   }
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/hlo/literal.h"
@@ -51,8 +52,9 @@ void Solve(const Call& call, const std::vector<const void*>& operands, const std
   void* aligned = scratch.data();
   size_t room = scratch.size();
   ASSERT_NE(std::align(64, call.scratch_bytes(), aligned, room), nullptr);
+  const auto place = call.Place(static_cast<std::byte*>(aligned));
   for (int64_t problem = 0; problem < call.batch(); ++problem)
-    call.Run(in.data(), out.data(), problem, static_cast<std::byte*>(aligned));
+    call.Run(in.data(), out.data(), problem, *place);
 }
 
 TEST(Call, LuPivotsTheLargerRow) {
@@ -66,6 +68,130 @@ TEST(Call, LuPivotsTheLargerRow) {
   EXPECT_THAT(lu, Pointwise(FloatNear(1e-6f), {3.f, 4.f, 1 / 3.f, 2 / 3.f, 0.f, 0.f, 0.f, 0.f}));
   EXPECT_THAT(pivots, ElementsAre(2, 2, 1, 2));
   EXPECT_THAT(info, ElementsAre(0, 1));  // The second matrix has a zero pivot, so its info is 1.
+}
+
+using Sides = std::vector<std::pair<int64_t, int64_t>>;
+
+// A matrix of rows by columns, row by row.
+struct Matrix {
+  int64_t rows, columns;
+  std::vector<double> values;
+
+  Matrix(int64_t r, int64_t c) : rows(r), columns(c), values(static_cast<size_t>(r * c)) {}
+  double& At(int64_t r, int64_t c) { return values[static_cast<size_t>(r * columns + c)]; }
+  double At(int64_t r, int64_t c) const { return values[static_cast<size_t>(r * columns + c)]; }
+};
+// Numbers without a pattern; a large diagonal keeps triangles well-conditioned.
+Matrix Numbers(int64_t rows, int64_t columns, double diagonal = 0) {
+  Matrix m(rows, columns);
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c)
+      m.At(r, c) =
+          std::sin(static_cast<double>((r + 1) * (c + 2) * (r + 2 * c + 3))) + (r == c ? diagonal : 0);
+  }
+  return m;
+}
+Matrix Product(const Matrix& a, const Matrix& b) {
+  Matrix product(a.rows, b.columns);
+  for (int64_t r = 0; r < a.rows; ++r) {
+    for (int64_t c = 0; c < b.columns; ++c) {
+      for (int64_t k = 0; k < a.columns; ++k) product.At(r, c) += a.At(r, k) * b.At(k, c);
+    }
+  }
+  return product;
+}
+Matrix Transposed(const Matrix& a) {
+  Matrix transposed(a.columns, a.rows);
+  for (int64_t r = 0; r < a.rows; ++r) {
+    for (int64_t c = 0; c < a.columns; ++c) transposed.At(c, r) = a.At(r, c);
+  }
+  return transposed;
+}
+// Returns a triangle, with zeros elsewhere, and ones on the diagonal if `unit`.
+Matrix Triangle(const Matrix& a, bool lower, bool unit) {
+  Matrix triangle(a.rows, a.columns);
+  for (int64_t r = 0; r < a.rows; ++r) {
+    for (int64_t c = 0; c < a.columns; ++c) {
+      if (r == c) triangle.At(r, c) = unit ? 1 : a.At(r, c);
+      else if ((r > c) == lower) triangle.At(r, c) = a.At(r, c);
+    }
+  }
+  return triangle;
+}
+void ExpectNear(const Matrix& a, const Matrix& b) {
+  for (size_t i = 0; i < a.values.size(); ++i) EXPECT_NEAR(a.values[i], b.values[i], 1e-10) << i;
+}
+Shape F64(Dims dims) { return Shape::Array(hlo::kF64, std::move(dims)); }
+
+// The factors multiply to the matrix: small matrices are factored without the library, larger ones by it.
+TEST(Call, FactorsMultiplyToTheMatrix) {
+  for (const auto& [rows, columns] : Sides{{1, 1}, {3, 3}, {5, 9}, {16, 7}, {16, 16}, {17, 20}}) {
+    const int64_t least = std::min(rows, columns);
+    const Matrix a = Numbers(rows, columns);
+    Matrix lu(rows, columns);
+    std::vector<int32_t> pivots(static_cast<size_t>(least));
+    int32_t info = -1;
+    const auto call =
+        Make("lapack_dgetrf_ffi", {F64({rows, columns})}, {F64({rows, columns}), S32({least}), S32({})});
+    ASSERT_TRUE(call.ok()) << call.status();
+    Solve(*call, {a.values.data()}, {lu.values.data(), pivots.data(), &info});
+    EXPECT_EQ(info, 0);
+    Matrix lower(rows, least), upper(least, columns), permuted = a;
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < columns; ++c) {
+        if (r > c) lower.At(r, c) = lu.At(r, c);
+        else upper.At(r, c) = lu.At(r, c);
+      }
+      if (r < least) lower.At(r, r) = 1;
+    }
+    for (int64_t k = 0; k < least; ++k) {
+      EXPECT_LE(std::abs(lower.At(rows - 1, k)), 1);
+      for (int64_t c = 0; c < columns; ++c)
+        std::swap(permuted.At(k, c), permuted.At(pivots[static_cast<size_t>(k)] - 1, c));
+    }
+    ExpectNear(Product(lower, upper), permuted);
+  }
+  for (const int64_t n : {1, 3, 8, 31, 32, 33}) {
+    for (const bool lower : {true, false}) {
+      const Matrix a = Product(Numbers(n, n, 3), Transposed(Numbers(n, n, 3)));
+      Matrix factor(n, n);
+      int32_t info = -1;
+      const auto call = Make("lapack_dpotrf_ffi", {F64({n, n})}, {F64({n, n}), S32({})},
+                             lower ? "{uplo = 76}" : "{uplo = 85}");
+      ASSERT_TRUE(call.ok()) << call.status();
+      Solve(*call, {a.values.data()}, {factor.values.data(), &info});
+      EXPECT_EQ(info, 0);
+      const Matrix triangle = Triangle(factor, lower, false);
+      ExpectNear(lower ? Product(triangle, Transposed(triangle)) : Product(Transposed(triangle), triangle),
+                 a);
+      // The other triangle stays.
+      ExpectNear(Triangle(factor, !lower, true), Triangle(a, !lower, true));
+    }
+  }
+}
+
+TEST(Call, SolutionsSolveTheEquations) {
+  for (const auto& [m, n] : Sides{{1, 1}, {3, 3}, {5, 2}, {2, 7}, {16, 16}, {16, 40}, {17, 3}}) {
+    for (int variant = 0; variant < 16; ++variant) {
+      const bool left = (variant & 1) != 0, lower = (variant & 2) != 0, transposed = (variant & 4) != 0,
+                 unit = (variant & 8) != 0;
+      const int64_t side = left ? m : n;
+      const Matrix b = Numbers(m, n);
+      Matrix a = Numbers(side, side, unit ? 0 : 4), x(m, n);
+      if (unit) {
+        for (double& value : a.values) value /= 8;
+      }
+      const std::string config = "{side = " + std::to_string(left ? 'L' : 'R') +
+                                 ", uplo = " + std::to_string(lower ? 'L' : 'U') +
+                                 ", trans_x = " + std::to_string(transposed ? 'T' : 'N') +
+                                 ", diag = " + std::to_string(unit ? 'U' : 'N') + "}";
+      const auto call = Make("lapack_dtrsm_ffi", {F64({side, side}), F64({m, n})}, {F64({m, n})}, config);
+      ASSERT_TRUE(call.ok()) << call.status();
+      Solve(*call, {a.values.data(), b.values.data()}, {x.values.data()});
+      const Matrix triangle = Triangle(a, lower, unit), op = transposed ? Transposed(triangle) : triangle;
+      ExpectNear(left ? Product(op, x) : Product(x, op), b);
+    }
+  }
 }
 
 // The matrix is upper triangular, so its eigenvalues are the diagonal. A workspace query makes these routines
