@@ -291,6 +291,10 @@ void AddTimes(Keys& keys) {
   keys.push_back(
       Number("greeting_us", &Config::greeting_us, 100'000, int64_t{1} << 40, Unit::kNone,
              "Microseconds that a connection may stay without a call, and a call without a message"));
+  keys.push_back(Number(
+      "group_return_us", &Config::group_return_us, 0, int64_t{1} << 40, Unit::kNone,
+      "Microseconds for which a session that launches programs with other processes (jax.distributed) is kept "
+      "after its connection ended, instead of grace_us: then what waits for it fails in the others"));
   keys.push_back(
       Number("tcp_silence_us", &Config::tcp_silence_us, absl::ToInt64Microseconds(rpc::kSilenceMin),
              int64_t{1} << 34, Unit::kNone,

@@ -39,6 +39,7 @@ struct Config {
   std::string tls_cert, tls_key, tls_client_ca, token_file;
   int64_t drain_us = 30'000'000;
   int64_t greeting_us = 10'000'000;
+  int64_t group_return_us = 800'000;
   int64_t tcp_silence_us = 60'000'000;
   Limits limits;
 };

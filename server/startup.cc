@@ -269,6 +269,7 @@ absl::StatusOr<grpc_server::ServerOptions> MakeServerOptions(const Config& confi
     if (endpoint.kind == rpc::Endpoint::Kind::kDescriptor)
       return InvalidArgument("listen: %s is nothing to listen on.", address);
     options.listen.push_back(std::move(endpoint));
+  options.group_return = absl::Microseconds(config.group_return_us);
   }
   const int sockets = sd_listen_fds(/*unset_environment=*/1);
   for (int i = 0; i < sockets; ++i) options.inherited_listeners.push_back(SD_LISTEN_FDS_START + i);

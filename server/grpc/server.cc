@@ -131,6 +131,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, dev
   const rpc::Secret random = rpc::Secret::Random();
   std::memcpy(&registry.epoch, random.bytes().data(), sizeof(registry.epoch));
   registry.leases = o.inherited_connection < 0;
+  registry.group_return = o.group_return;
   registry.arena_socket = server->arenas_ != nullptr ? server->arenas_->name() : "";
   registry.ring = o.ring;
   registry.daemon = absl::StrCat(o.version, " pid ", getpid());

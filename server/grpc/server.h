@@ -33,6 +33,7 @@ struct ServerOptions {
   std::string token;                                           // The token that calls over TCP must show.
   std::string version;                                         // "hlod 0.1.0"
   absl::Duration greeting = absl::Seconds(10);                 // See GrpcServer::Options.
+  absl::Duration group_return = absl::Milliseconds(800);       // See session::Registry::Options.
   rpc::RingUse ring = rpc::RingUse::kOff;  // The sessions on this host that are offered a ring.
   std::optional<ClusterOptions> cluster;                       // nullopt: a daemon by itself.
   std::optional<ReceiveLimits> received;  // Per connection; nullopt: derived from the daemon's limits.

@@ -259,6 +259,7 @@ device::Violation HandleExecute(Session& session, const v1::Command& command, co
     request.launch->group = message.launch().group();
     request.launch->sequence = message.launch().sequence();
     request.launch->separate = message.launch().separate();
+    if (request.launch->separate) session.LaunchedWithOthers();
     request.launch->ranks.assign(message.launch().ranks().begin(), message.launch().ranks().end());
     request.launch->devices.assign(message.launch().devices().begin(), message.launch().devices().end());
   }

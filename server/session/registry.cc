@@ -233,9 +233,14 @@ void Registry::OnBroken(const std::shared_ptr<Session>& session, const SessionSt
   if (!options_.leases || dead) {
     End(session, MakeError(ErrorKind::kLostSession, "The client is gone."));
   } else {
-    spdlog::info("Session {} lost its connection; it is kept for {} us.", identity.id,
-                 devices_.limits().grace_us);
+    spdlog::info("Session {} lost its connection; it is kept for {}.", identity.id,
+                 absl::FormatDuration(GraceOf(*session)));
   }
+}
+
+absl::Duration Registry::GraceOf(const Session& session) const {
+  const absl::Duration grace = absl::Microseconds(devices_.limits().grace_us);
+  return session.launches_with_others() ? std::min(grace, options_.group_return) : grace;
 }
 
 void Registry::OnProcessEnded(int64_t pid) {
@@ -308,8 +313,11 @@ void Registry::Tick(const std::shared_ptr<Session>& session, absl::Time now) {
   }
   if (devices_.failed().any() && devices_.failed().Contains(id))
     End(session, MakeError(ErrorKind::kNoMemory, "The daemon found no memory for a step of this session."));
-  if (session->answers().LeaseRanOut(now, absl::Microseconds(devices_.limits().grace_us)))
-    End(session, MakeError(ErrorKind::kLostSession, "The client did not come back within grace_us."));
+  const absl::Duration grace = GraceOf(*session);
+  if (session->answers().LeaseRanOut(now, grace)) {
+    End(session, MakeError(ErrorKind::kLostSession, absl::StrFormat("The client did not come back within %s.",
+                                                                    absl::FormatDuration(grace))));
+  }
 }
 
 size_t Registry::size() const {

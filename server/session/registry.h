@@ -24,6 +24,9 @@ class Registry {
   struct Options {
     uint64_t epoch = 0;        // Different after each start of the daemon.
     bool leases = true;        // False for a private daemon, where a broken connection ends the session.
+    // The time for which a session that launches programs together with those of other processes is kept
+    // after the end of its connection. At most limit grace_us.
+    absl::Duration group_return = absl::Milliseconds(800);
     // Name in the abstract namespace; empty: no shared memory.
     std::string arena_socket;
     // The sessions on this host that are offered a ring; kOn: those of the daemon's own user.
@@ -125,6 +128,9 @@ class Registry {
   bool FoldEnded();
   v1::Welcome WelcomeOf(const Session& session, uint32_t version) const;
   void Tick(const std::shared_ptr<Session>& session, absl::Time now);
+  // Returns the time for which a session is kept after the end of its connection. A process that is gone
+  // looks like one whose connection was cut, which comes back at once; silence does not end a connection.
+  absl::Duration GraceOf(const Session& session) const;
 
   device::Devices& devices_;
   const Processes& processes_;

@@ -102,6 +102,25 @@ TEST(ReplacedStream, TakesItsGarbageWithItAndNotTheSession) {
   EXPECT_EQ(daemon.registry->size(), 1u);
 }
 
+// Others wait for the parts of a process whose connection has ended: not for grace_us (30 s).
+TEST(Lease, OfASessionThatLaunchesWithOthersIsShort) {
+  Daemon daemon;
+  for (const bool separate : {false, true}) {
+    Client client(daemon);
+    v1::Command execute = client.ExecuteOf(1, {}, {});
+    execute.mutable_execute()->mutable_launch()->set_separate(separate);
+    client.Send(execute);
+    const size_t before = daemon.registry->size();
+    client.Break();
+    daemon.clock.Advance(absl::Milliseconds(500));
+    daemon.registry->Tick();
+    EXPECT_EQ(daemon.registry->size(), before) << "It may come back.";
+    daemon.clock.Advance(absl::Milliseconds(500));
+    daemon.registry->Tick();
+    EXPECT_EQ(daemon.registry->size(), separate ? before - 1 : before);
+  }
+}
+
 TEST(Transfer, ThatCameBeforeItsDeclarationGoesOnOnceTheCommandWasHandled) {
   Daemon daemon;
   Client client(daemon);
