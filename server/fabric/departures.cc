@@ -23,7 +23,9 @@ bool Departures::Has(uint32_t rank, uint64_t group) const {
 absl::Status ProcessHasEnded(const std::string& daemon) {
   return MakeError(
       ErrorKind::kLostDaemon,
-      absl::StrFormat("The process with a part on %s has ended, or has lost its session.", daemon));
+      absl::StrFormat(
+          "The process with a part on %s has ended, or has lost its session: its own output says why.",
+          daemon));
 }
 
 }  // namespace hlod::fabric

@@ -211,11 +211,17 @@ bool Offers::Compare(Launches::iterator found, uint32_t rank, int64_t now_us) {
   const Said& first = waiting.said.at(self());
   const bool other_program = said.digest != first.digest;
   if (other_program || said.parts != first.parts) {
+    // A process that has caught an error before a launch, and goes on, is one launch behind from then on.
+    const char* const advice =
+        own.separate()
+            ? " All processes must launch the same programs in the same order. If one has left out a "
+              "launch, for example after an error that it caught, end all of them and begin again."
+            : "";
     Refuse(found,
            FailedPrecondition(
-               "Launch %d of the group differs: %s runs program %s, %s program %s%s. Nothing has started.",
+               "Launch %d of the group differs: %s runs program %s, %s program %s%s. Nothing has started.%s",
                found->first.second, name_of_(self()), Short(first.digest), name_of_(rank), Short(said.digest),
-               other_program ? "" : " on other devices"),
+               other_program ? "" : " on other devices", advice),
            now_us);
     return false;
   }

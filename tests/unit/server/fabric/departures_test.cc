@@ -44,7 +44,9 @@ class Leaving : public ::testing::Test {
     return launch.ok() && launch->has_value();
   }
   static std::string Ended(uint32_t rank) {
-    return "The process with a part on n" + std::to_string(rank) + " has ended, or has lost its session.";
+    return "The process with a part on n" + std::to_string(rank) +
+           " has ended, or has lost its session: its own "
+           "output says why.";
   }
 
   NoWork work;
