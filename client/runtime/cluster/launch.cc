@@ -178,11 +178,12 @@ absl::StatusOr<Execution> StartOwnPart(const std::shared_ptr<ExecutableState>& s
 
 void RefuseOwnPart(const std::shared_ptr<ExecutableState>& state, const std::vector<int>& devices,
                    const std::vector<int>& own, const Caller& caller) {
-  if (own.empty() || state->arguments.empty()) return;
+  if (own.empty()) return;
   std::vector<LaunchedPart> parts(1);
   const ExecuteOptions options;
-  parts[0].call = std::make_unique<ExecuteCall>(state, absl::Span<const Argument>(), options,
-                                                /*is_abstract=*/false, own);
+  const Argument none[] = {Buffer()};
+  const absl::Span<const Argument> wrong(none, state->arguments.empty() ? 1 : 0);
+  parts[0].call = std::make_unique<ExecuteCall>(state, wrong, options, /*is_abstract=*/false, own);
   // If it cannot be sent, the session is lost, and they learn that.
   SendParts(*state->session->place().daemons, devices, parts, caller).IgnoreError();
   // Makes handles of the results, which are dropped, and so freed.
