@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
 #include "client/pjrt/entry.h"
 #include "client/pjrt/key_value_store.h"
 #include "client/runtime/observe/warnings.h"
@@ -225,7 +226,7 @@ void Client::RetireAbstract() {
   }
 }
 
-void Client::LeaveGroups() {
+void Client::LeaveGroups(absl::Duration finishing) {
   constexpr absl::Duration kPatience = absl::Seconds(1);
   std::vector<hlod::Client> ended;
   {
@@ -234,7 +235,15 @@ void Client::LeaveGroups() {
       if (client->place().processes > 1) ended.push_back(client->runtime());
     }
   }
-  for (const hlod::Client& client : ended) client.Close(kPatience).IgnoreError();  // It may be lost already.
+  const absl::Time deadline = absl::Now() + finishing;
+  for (const hlod::Client& client : ended) {
+    runtime::Session& session = *client.internal_session();
+    v1::Command command;
+    command.mutable_ping();  // It is answered after all that was sent before.
+    const absl::StatusOr<runtime::Command> sent = session.Send(Caller{}, std::move(command));
+    if (sent.ok()) session.Wait(**sent, deadline).IgnoreError();
+    client.Close(kPatience).IgnoreError();  // It may be lost already.
+  }
 }
 
 absl::Status Client::Map(const void* data) {

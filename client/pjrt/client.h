@@ -63,8 +63,9 @@ class Client : public std::enable_shared_from_this<Client> {
   static std::optional<hlod::Client> Latest();
   // Ends the preflight logs of all abstract clients, which are retired.
   static void RetireAbstract();
-  // Ends the sessions of the clients of several processes.
-  static void LeaveGroups();
+  // Ends the sessions of the clients of several processes, once what they have launched has ended; waits for
+  // that at most `finishing`.
+  static void LeaveGroups(absl::Duration finishing);
 
   // Map memory of the host that the framework names for faster transfers, and end that. Transfers from and to
   // any memory are equally fast here, so the ranges are only remembered. ALREADY_EXISTS if `data` is mapped;

@@ -132,10 +132,10 @@ HLOD_EXPORTED void hlod_end_preflight() {
 }
 
 // Ends the sessions of this process with which it runs programs together with others, whose launches then do
-// not wait for it.
-HLOD_EXPORTED void hlod_leave_groups() {
-  (void)hlod::pjrt::Caught("hlod_leave_groups", [] {
-    hlod::pjrt::Client::LeaveGroups();
+// not wait for it. Waits at most `finishing` seconds for its own launches.
+HLOD_EXPORTED void hlod_leave_groups(int finishing) {
+  (void)hlod::pjrt::Caught("hlod_leave_groups", [finishing] {
+    hlod::pjrt::Client::LeaveGroups(absl::Seconds(finishing));
     return absl::OkStatus();
   });
 }

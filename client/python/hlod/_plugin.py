@@ -241,13 +241,13 @@ def _reading(value: Callable) -> Callable:
     return reading
 
 
-def leave_groups_after_an_error() -> None:
-    """Has this process leave those with which it runs programs together when it ends by an exception: they would wait for it as long
-    as JAX has it wait for them. At other ends they may still need what it has sent."""
+def leave_groups_at_exit() -> None:
+    """Has this process leave those with which it runs programs together when it ends: they would wait for its part of a program that
+    it has left out, for as long as JAX has it wait for them at its end (shutdown_timeout_seconds). After an exception it leaves at once;
+    otherwise the others still need what it has launched, which ends first."""
 
     def leave() -> None:
-        if getattr(sys, "last_value", None) is not None:
-            _library().hlod_leave_groups()
+        _library().hlod_leave_groups(0 if getattr(sys, "last_value", None) is not None else 300)
 
     atexit.register(leave)  # It runs before what was registered earlier, such as JAX's own.
 

@@ -101,7 +101,7 @@ def register() -> None:
     _compilation.register()
     _fork.register()
     _plugin.name_lines_of_transfers()
-    _plugin.leave_groups_after_an_error()
+    _plugin.leave_groups_at_exit()
     if os.environ.get("HLOD_PROFILE"):
         _plugin.note_waits()
     _name_lines_of_programs()

@@ -120,10 +120,11 @@ class Distributed(unittest.TestCase):
             try:
                 print(float(jax.jit(jnp.max if index == 1 else jnp.min, out_shardings=whole)(x)))
             except Exception as error:
-                print(type(error).__name__, "program" in str(error), "rank 0" in str(error), "rank 1" in str(error))
+                print(type(error).__name__, "program" in str(error), "rank 0" in str(error), "rank 1" in str(error),
+                      "same programs in the same order" in str(error))
             print(float(jax.jit(jnp.sum, out_shardings=whole)(x)))
         """)
-        self.assertEqual(lines, [["15.0", "JaxRuntimeError True True True", "15.0"]] * 3)
+        self.assertEqual(lines, [["15.0", "JaxRuntimeError True True True True", "15.0"]] * 3)
 
     def test_processes_compile_the_same_program_on_different_lines(self):
         lines = self.run_program("""
@@ -182,6 +183,27 @@ class Distributed(unittest.TestCase):
                 jax.devices()
             except Exception as error:
                 print(error)
+    def test_a_process_that_leaves_out_a_launch_is_not_waited_for_at_its_end(self):
+        processes = self.begin("""
+            x = spread(np.arange(6, dtype=np.float32), ("data", "model"))
+            total = jax.jit(jnp.sum, out_shardings=NamedSharding(mesh, P()))
+            for step in range(3):
+                try:
+                    if (index, step) == (2, 1):
+                        raise ValueError("an error that the program catches")
+                    print(float(total(x)), flush=True)
+                except ValueError:
+                    print("caught", flush=True)
+                except Exception as error:
+                    print(type(error).__name__, "(rank 2) has ended" in str(error), flush=True)
+            if index < 2:
+                os._exit(0)
+        """)
+        outputs = [process.communicate(timeout=100)[0].splitlines() for process in processes[:2]]  # JAX would wait for 300 s.
+        self.assertEqual(outputs, [["15.0", "15.0", "JaxRuntimeError True"]] * 2)
+        processes[2].kill()
+        self.assertEqual(processes[2].communicate()[0].splitlines(), ["15.0", "caught", "15.0"])
+
         """
         for addresses, reason in ((self.addresses[:2] + [alone], "is not in a cluster"), (self.addresses[:1] * 3, "both use the daemon")):
             processes = self.begin(begin, addresses, JOIN)
