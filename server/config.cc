@@ -131,8 +131,9 @@ using Keys = std::vector<ConfigKey>;
 
 void AddListening(Keys& keys) {
   keys.push_back({"listen",
-                  "Address to listen on: unix:PATH or tcp:HOST:PORT; may be repeated; TCP without "
-                  "token_file is open to every user of this machine",
+                  "Address to listen on: unix:PATH, unix:@NAME (abstract, for this user alone) or "
+                  "tcp:HOST:PORT; may be repeated; TCP without token_file is open to every user of "
+                  "this machine",
                   "$XDG_RUNTIME_DIR/hlod.sock, else /run/hlod/hlod.sock", true,
                   [](Config& config, std::string_view value) {
                     config.listen.emplace_back(value);
@@ -140,8 +141,8 @@ void AddListening(Keys& keys) {
                   }});
   keys.push_back(
       {"inherit_fd",
-       "Serve the connected socket of this inherited file descriptor alone and end with it, as a client's "
-       "private daemon does",
+       "Serve the connected socket of this inherited file descriptor and end with it, as a client's private "
+       "daemon does",
        "", false, [](Config& config, std::string_view value) {
          int64_t fd = 0;
          RETURN_IF_ERROR(SetNumber(fd, value, 0, 1 << 20, Unit::kNone));
@@ -226,8 +227,8 @@ void AddCluster(Keys& keys) {
   keys.push_back(
       {"cluster",
        "Name of the cluster of daemons that this one coordinates, or, with join, is a member of: letters, "
-       "digits, '.', '_' and '-'; needs an address tcp:HOST:PORT in listen; auto: name, rank, addresses and "
-       "size are those of the launcher (Slurm, mpirun, torchrun, Kubernetes)",
+       "digits, '.', '_' and '-'; needs an address tcp:HOST:PORT or unix:@NAME in listen; auto: name, rank, "
+       "addresses and size are those of the launcher (Slurm, mpirun, torchrun, Kubernetes)",
        "none", false, [](Config& config, std::string_view value) {
          constexpr size_t kLongest = 64;
          const bool plain = std::all_of(value.begin(), value.end(), [](char c) {
@@ -240,14 +241,16 @@ void AddCluster(Keys& keys) {
          config.cluster = std::string(value);
          return absl::OkStatus();
        }});
-  keys.push_back({"join", "HOST:PORT of the cluster's coordinator, which this daemon calls until it answers",
-                  "none: this daemon is the coordinator", false, [](Config& config, std::string_view value) {
-                    ASSIGN_OR_RETURN(const rpc::Endpoint endpoint, rpc::ParseEndpoint(value));
-                    if (endpoint.kind != rpc::Endpoint::Kind::kTcp)
-                      return InvalidArgument("%s is not HOST:PORT", value);
-                    config.join = rpc::ToString(endpoint);
-                    return absl::OkStatus();
-                  }});
+  keys.push_back(
+      {"join",
+       "HOST:PORT or unix:@NAME of the cluster's coordinator, which this daemon calls until it answers",
+       "none: this daemon is the coordinator", false, [](Config& config, std::string_view value) {
+         ASSIGN_OR_RETURN(const rpc::Endpoint endpoint, rpc::ParseEndpoint(value));
+         if (endpoint.kind != rpc::Endpoint::Kind::kTcp && !endpoint.IsAbstract())
+           return InvalidArgument("%s is neither HOST:PORT nor unix:@NAME", value);
+         config.join = rpc::ToString(endpoint);
+         return absl::OkStatus();
+       }});
   keys.push_back(Number("rank", &Config::rank, 0, fabric::kMembersMax - 1, Unit::kNone,
                         "Rank of this daemon in its cluster, which no other may have; the coordinator has 0",
                         "the coordinator chooses"));
@@ -288,13 +291,13 @@ void AddTimes(Keys& keys) {
       Number("drain_us", &Config::drain_us, 0, int64_t{1} << 40, Unit::kNone,
              "Microseconds after SIGTERM in which running work may finish; work that is unfinished then is "
              "stopped or abandoned, and named in the log"));
-  keys.push_back(
-      Number("greeting_us", &Config::greeting_us, 100'000, int64_t{1} << 40, Unit::kNone,
-             "Microseconds that a connection may stay without a call, and a call without a message"));
   keys.push_back(Number(
       "group_return_us", &Config::group_return_us, 0, int64_t{1} << 40, Unit::kNone,
       "Microseconds for which a session that launches programs with other processes (jax.distributed) is kept "
       "after its connection ended, instead of grace_us: then what waits for it fails in the others"));
+  keys.push_back(
+      Number("greeting_us", &Config::greeting_us, 100'000, int64_t{1} << 40, Unit::kNone,
+             "Microseconds that a connection may stay without a call, and a call without a message"));
   keys.push_back(
       Number("tcp_silence_us", &Config::tcp_silence_us, absl::ToInt64Microseconds(rpc::kSilenceMin),
              int64_t{1} << 34, Unit::kNone,

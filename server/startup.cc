@@ -124,8 +124,14 @@ absl::Status ReadCluster(const Config& config, grpc_server::ServerOptions& optio
     if (config.join.empty() && config.rank < 0 && config.cluster_size == 0) return absl::OkStatus();
     return InvalidArgument("join, rank and cluster_size need cluster: the name of the cluster.");
   }
-  if (config.inherit_fd >= 0)
-    return InvalidArgument("A private daemon (inherit_fd) is not a member of a cluster.");
+  const bool by_tcp = std::ranges::any_of(options.listen, [](const rpc::Endpoint& endpoint) {
+    return endpoint.kind == rpc::Endpoint::Kind::kTcp;
+  });
+  if (config.inherit_fd >= 0 && (by_tcp || options.listen.empty())) {
+    return InvalidArgument(
+        "A private daemon (inherit_fd) is a member of a cluster by an address that is its user's alone: "
+        "--listen unix:@NAME.");
+  }
   if (!config.join.empty() && config.cluster_size > 0)
     return InvalidArgument("cluster_size is a setting of the coordinator, which is the daemon without join.");
   if (!config.join.empty() && config.rank == 0)
@@ -137,7 +143,7 @@ absl::Status ReadCluster(const Config& config, grpc_server::ServerOptions& optio
   ASSIGN_OR_RETURN(cluster.daemon, NameInCluster(config, options));
   ASSIGN_OR_RETURN(const rpc::Endpoint coordinator,
                    rpc::ParseEndpoint(config.join.empty() ? "localhost:1" : config.join));
-  if (options.tls_certificate.empty() && !coordinator.IsLoopback()) {
+  if (options.tls_certificate.empty() && !coordinator.IsAbstract() && !coordinator.IsLoopback()) {
     return InvalidArgument(
         "join: %s is beyond the loopback interface, where daemons need tls_cert, tls_key and "
         "tls_client_ca.",
@@ -263,13 +269,13 @@ absl::StatusOr<grpc_server::ServerOptions> MakeServerOptions(const Config& confi
   options.inherited_connection = config.inherit_fd;
   options.greeting = absl::Microseconds(config.greeting_us);
   options.tcp_silence = absl::Microseconds(config.tcp_silence_us);
+  options.group_return = absl::Microseconds(config.group_return_us);
   if (config.inherit_fd >= 0) RETURN_IF_ERROR(CheckConnected(config.inherit_fd));
   for (const std::string& address : config.listen) {
     ASSIGN_OR_RETURN(rpc::Endpoint endpoint, rpc::ParseEndpoint(address));
     if (endpoint.kind == rpc::Endpoint::Kind::kDescriptor)
       return InvalidArgument("listen: %s is nothing to listen on.", address);
     options.listen.push_back(std::move(endpoint));
-  options.group_return = absl::Microseconds(config.group_return_us);
   }
   const int sockets = sd_listen_fds(/*unset_environment=*/1);
   for (int i = 0; i < sockets; ++i) options.inherited_listeners.push_back(SD_LISTEN_FDS_START + i);

@@ -132,7 +132,7 @@ void SayWhichDaemon(const runtime::Session& session, std::optional<int64_t> stat
   runtime::Warn(absl::StrFormat(
       "this process has started a private daemon with %d devices, which ends with it; $HLOD_ADDRESS names a "
       "running one.",
-      devices));
+      session.place().devices));
 }
 
 // Returns the version of the daemon's program. It leaves out the id of the daemon's process, because

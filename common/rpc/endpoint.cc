@@ -2,7 +2,10 @@
 #include "common/rpc/endpoint.h"
 
 #include <arpa/inet.h>
-#include <sys/un.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
 
 #include "absl/strings/numbers.h"
 #include "common/base/errors/status.h"
@@ -32,13 +35,26 @@ bool Endpoint::IsLoopback() const {
   return v4 ? ntohl(address.s_addr) >> 24 == 127 : host == "localhost" || host == "::1";
 }
 
+UnixAddress ToUnixAddress(std::string_view path) {
+  UnixAddress result;
+  result.address.sun_family = AF_UNIX;
+  const size_t length = std::min(path.size(), kPathMax);
+  std::memcpy(result.address.sun_path, path.data(), length);
+  result.size = sizeof(result.address);
+  if (!path.starts_with('@')) return result;
+  // A name's bytes end with the address, not with a zero.
+  result.address.sun_path[0] = '\0';
+  result.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length);
+  return result;
+}
+
 absl::StatusOr<Endpoint> ParseEndpoint(std::string_view text) {
   std::string_view rest = text;
   Endpoint endpoint;
   if (Consume(rest, "unix:") || rest.starts_with('/')) {
     endpoint.kind = Endpoint::Kind::kUnix;
     endpoint.path = std::string(rest);
-    if (rest.empty()) return Malformed(text);
+    if (rest.empty() || rest == "@") return Malformed(text);
     if (rest.size() > kPathMax) {
       return InvalidArgument("Socket path (%s) is %d bytes long; the limit is %d.", rest, rest.size(),
                              kPathMax);

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <utility>
 
@@ -39,18 +40,11 @@ absl::Status Failed(const char* what, const rpc::Endpoint& endpoint) {
   return Unavailable("%s on %s failed: %s.", what, rpc::ToString(endpoint), std::strerror(errno));
 }
 
-sockaddr_un AddressOf(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, path.data(), std::min(path.size(), sizeof(address.sun_path) - 1));
-  return address;
-}
-
 // Returns true when a daemon answers there; then the file belongs to it.
 bool SomebodyListens(const std::string& path) {
   const rpc::Descriptor probe(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const sockaddr_un address = AddressOf(path);
-  return connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  const rpc::UnixAddress address = rpc::ToUnixAddress(path);
+  return connect(probe.get(), address.get(), address.size) == 0;
 }
 
 // Lets members of the group hlod connect, when that group exists and this user may grant it.
@@ -93,15 +87,24 @@ absl::StatusOr<rpc::Descriptor> ListenUnix(const rpc::Endpoint& endpoint, rpc::D
     unlink(endpoint.path.c_str());  // It was left behind by a daemon that was killed.
   }
   rpc::Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const sockaddr_un address = AddressOf(endpoint.path);
+  const rpc::UnixAddress address = rpc::ToUnixAddress(endpoint.path);
   // Created for the owner alone, then opened to the group if the file belongs to it.
   const mode_t mask = umask(0177);
-  const bool bound = bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  const bool bound = bind(fd.get(), address.get(), address.size) == 0;
   umask(mask);
   if (!bound) return Failed("Binding", endpoint);
   ShareWithGroup(endpoint.path);
   if (chmod(endpoint.path.c_str(), 0660) != 0 || listen(fd.get(), kBacklog) != 0)
     return Failed("Listening", endpoint);
+  return fd;
+}
+
+absl::StatusOr<rpc::Descriptor> ListenAbstract(const rpc::Endpoint& endpoint) {
+  rpc::Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const rpc::UnixAddress address = rpc::ToUnixAddress(endpoint.path);
+  if (bind(fd.get(), address.get(), address.size) != 0)
+    return errno == EADDRINUSE ? AnotherListens(endpoint) : Failed("Binding", endpoint);
+  if (listen(fd.get(), kBacklog) != 0) return Failed("Listening", endpoint);
   return fd;
 }
 
@@ -136,7 +139,10 @@ absl::StatusOr<rpc::Endpoint> EndpointOf(int fd) {
   }
   rpc::Endpoint endpoint;
   if (storage.ss_family == AF_UNIX) {
-    endpoint.path = reinterpret_cast<const sockaddr_un&>(storage).sun_path;
+    const char* const path = reinterpret_cast<const sockaddr_un&>(storage).sun_path;
+    const size_t length = size - offsetof(sockaddr_un, sun_path);
+    const bool is_abstract = length > 1 && path[0] == '\0';
+    endpoint.path = is_abstract ? "@" + std::string(path + 1, length - 1) : std::string(path);
     return endpoint;
   }
   endpoint.kind = rpc::Endpoint::Kind::kTcp;
@@ -157,6 +163,10 @@ absl::StatusOr<ListeningSocket> ListeningSocket::Open(const rpc::Endpoint& endpo
   listening.endpoint_ = endpoint;
   switch (endpoint.kind) {
     case rpc::Endpoint::Kind::kUnix: {
+      if (endpoint.IsAbstract()) {
+        ASSIGN_OR_RETURN(listening.fd_, ListenAbstract(endpoint));
+        return listening;
+      }
       ASSIGN_OR_RETURN(listening.fd_, ListenUnix(endpoint, listening.lock_));
       listening.owns_file_ = true;
       return listening;

@@ -6,10 +6,11 @@
 #include "common/rpc/grpc/status.h"
 
 namespace hlod::grpc_server {
-OutgoingLink::OutgoingLink(uint32_t rank, rpc::Endpoint address, const PeerCredentials& credentials,
+OutgoingLink::OutgoingLink(uint32_t rank, rpc::Endpoint address,
+                           const std::shared_ptr<grpc::Channel>& channel, const std::string& token,
                            grpc::CompletionQueue& queue)
-    : rank_(rank), address_(std::move(address)), stub_(v1::Peer::NewStub(ChannelTo(address_, credentials))) {
-  if (!credentials.token.empty()) context_.AddMetadata("authorization", "Bearer " + credentials.token);
+    : rank_(rank), address_(std::move(address)), stub_(v1::Peer::NewStub(channel)) {
+  if (!token.empty()) context_.AddMetadata("authorization", "Bearer " + token);
   stream_ = stub_->PrepareAsyncLink(&context_, &queue);
   ++pending_;
   stream_->StartCall(&start_);

@@ -26,9 +26,9 @@ class OutgoingLink {
     OutgoingLink* link;
   };
 
-  // Calls the daemon at `address` for the link with `rank`.
-  OutgoingLink(uint32_t rank, rpc::Endpoint address, const PeerCredentials& credentials,
-               grpc::CompletionQueue& queue);
+  // Calls the daemon at `address` over a channel to it for the link with `rank`.
+  OutgoingLink(uint32_t rank, rpc::Endpoint address, const std::shared_ptr<grpc::Channel>& channel,
+               const std::string& token, grpc::CompletionQueue& queue);
 
   uint32_t rank() const { return rank_; }
   const rpc::Endpoint& address() const { return address_; }
@@ -48,7 +48,7 @@ class OutgoingLink {
   absl::Status status() const;
   // The other side, once it has answered.
   std::shared_ptr<const grpc::AuthContext> peer() const { return context_.auth_context(); }
-  bool checked = false;  // The other side's certificate is known to be right.
+  bool checked = false;   // The other side's certificate is known to be right.
   int64_t called_us = 0;  // The time at which it was called.
   bool started = false;   // The other side was reached, or the call has failed.
   bool slow = false;      // The log has said that it has not been reached.

@@ -62,11 +62,12 @@ const std::string& DigestOfNothing() {
 PeerLinks::PeerLinks(ClusterOptions options, PeerCredentials credentials, std::string version,
                      std::string address, uint64_t incarnation, device::Devices& devices)
     : options_(std::move(options)),
+      address_(std::move(address)),
       credentials_(std::move(credentials)),
       side_memory_(devices.side_memory()),
       shares_(side_memory_),
       parts_(std::make_shared<LaunchParts>(*this, credentials_, devices.side_memory().ShareOf("daemons"))),
-      group_(MembershipOptionsOf(options_, version, address, incarnation, pass_key_.Public(), devices),
+      group_(MembershipOptionsOf(options_, version, address_, incarnation, pass_key_.Public(), devices),
              fabric::LaunchLimits{.launches_before = incarnation % 1'000 * 1'000'000}, *this, *this) {
   devices.SetLaunches(parts_);
 }
@@ -164,7 +165,7 @@ void PeerLinks::OnEvent(OutgoingLink& link, LinkEvent event, bool ok) {
 
 void PeerLinks::OnRead(OutgoingLink& link) {
   absl::Status status;
-  if (!link.checked && !credentials_.certificate.empty())
+  if (!link.checked && !credentials_.certificate.empty() && !is_abstract())
     status = CheckDaemon(*link.peer(), options_.name, "");
   link.checked = true;
   const fabric::LinkId id = link.id;
@@ -351,16 +352,26 @@ void PeerLinks::End(fabric::LinkId link, const absl::Status& why) {
 
 void PeerLinks::Connect(uint32_t rank, const std::string& address) {
   absl::StatusOr<rpc::Endpoint> endpoint = rpc::ParseEndpoint(address);
-  const bool fits = endpoint.ok() && endpoint->kind == rpc::Endpoint::Kind::kTcp &&
-                    (!credentials_.certificate.empty() || endpoint->IsLoopback());
+  const bool by_tcp = endpoint.ok() && endpoint->kind == rpc::Endpoint::Kind::kTcp &&
+                      (!credentials_.certificate.empty() || endpoint->IsLoopback());
+  const bool fits = endpoint.ok() && (is_abstract() ? endpoint->IsAbstract() : by_tcp);
   if (!fits) {
     // The machine learns it at its next look, for it may not be called back from here.
     unconnected_.push_back(rank);
-    spdlog::warn("Rank {} is not called at {}: links beyond the loopback interface are TCP with TLS.", rank,
-                 Printable(address));
+    spdlog::warn("Rank {} is not called at {}: {}.", rank, Printable(address),
+                 is_abstract() ? "this daemon has an abstract address, and so must the others"
+                               : "links beyond the loopback interface are TCP with TLS");
     return;
   }
-  auto link = std::make_unique<OutgoingLink>(rank, *std::move(endpoint), credentials_, queue_);
+  const absl::StatusOr<PeerChannel> channel = PeerChannel::To(*endpoint, credentials_);
+  if (!channel.ok()) {
+    unconnected_.push_back(rank);
+    if (rank == 0)
+      SetProblem(absl::StrCat("The coordinator cannot be reached: ", channel.status().message()));
+    return;
+  }
+  auto link =
+      std::make_unique<OutgoingLink>(rank, *std::move(endpoint), channel->get(), credentials_.token, queue_);
   OutgoingLink* const key = link.get();
   key->called_us = Now();
   links_[key] = std::move(link);

@@ -78,6 +78,8 @@ class PeerLinks : public fabric::Wire, public fabric::Work, public MachineUser {
   absl::StatusOr<v1::TriedLaunches> TryLaunches(uint32_t count);
 
  private:
+  // Returns true when the daemons of the cluster are of one user on one machine, with abstract addresses.
+  bool is_abstract() const { return address_.starts_with("unix:"); }
   // fabric::Wire. Called with the lock.
   void Send(fabric::LinkId link, const v1::PeerMessage& message) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
   void End(fabric::LinkId link, const absl::Status& why) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
@@ -120,6 +122,7 @@ class PeerLinks : public fabric::Wire, public fabric::Work, public MachineUser {
   static int64_t Now();
 
   const ClusterOptions options_;
+  const std::string address_;
   const PeerCredentials credentials_;
   const PassKey pass_key_;
   device::SideMemory& side_memory_;

@@ -172,14 +172,19 @@ Server::~Server() {
 }
 
 absl::Status Server::MakePeers(session::Registry::Options& registry) {
-  const auto tcp = std::find_if(endpoints_.begin(), endpoints_.end(), [](const rpc::Endpoint& endpoint) {
-    return endpoint.kind == rpc::Endpoint::Kind::kTcp;
+  // The others' addresses are like the one to join.
+  const bool is_abstract = options_.cluster->join.starts_with("unix:@");
+  auto found = std::ranges::find_if(endpoints_, [&](const rpc::Endpoint& endpoint) {
+    return is_abstract ? endpoint.IsAbstract() : endpoint.kind == rpc::Endpoint::Kind::kTcp;
   });
-  if (tcp == endpoints_.end()) {
+  if (found == endpoints_.end() && options_.cluster->join.empty())
+    found = std::ranges::find_if(endpoints_, &rpc::Endpoint::IsAbstract);
+  if (found == endpoints_.end()) {
     return InvalidArgument(
-        "--cluster needs --listen tcp:HOST:PORT: the address at which the other daemons reach this one.");
+        "--cluster needs --listen %s: the address at which the other daemons reach this one.",
+        is_abstract ? "unix:@NAME" : "tcp:HOST:PORT");
   }
-  rpc::Endpoint address = *tcp;
+  rpc::Endpoint address = *found;
   // The wildcard is not an address that others could call.
   if (address.host == "0.0.0.0" || address.host == "::" || address.host.empty()) {
     char name[256] = {};
@@ -212,6 +217,10 @@ void Server::OnAccepted(ConnectedSocket socket, const rpc::Endpoint& endpoint) {
   const auto refuse = [&](const absl::Status& why) {
     if (!tcp || tls_ == nullptr) refused_.Add(std::move(socket), why);
   };
+  if (endpoint.IsAbstract() && user != geteuid()) {
+    return refuse(MakeError(ErrorKind::kAuth, absl::StrFormat("%s is for user %d, whose daemon this is.",
+                                                              rpc::ToString(endpoint), geteuid())));
+  }
   if (const absl::Status room = servers_->CheckRoom(opened->owner); !room.ok()) return refuse(room);
   device::MemoryCharge memory(devices_.side_memory().ShareOf(opened->owner));
   // Administrators, who can solve the problem, may connect even if no memory is left.
@@ -224,7 +233,11 @@ void Server::OnAccepted(ConnectedSocket socket, const rpc::Endpoint& endpoint) {
   const absl::StatusOr<uint64_t> id = connections_->Add(fd, *opened);
   if (!id.ok()) return refuse(id.status());
   if (user.has_value()) processes_->Add(fd, {.pid = static_cast<pid_t>(opened->pid), .uid = *user});
-  servers_->Add(*id, opened->owner, MakeServer(*id, *opened, user, std::move(memory)), std::move(socket));
+  // A process of a group has a private daemon before the others are there, and daemons may have no launches
+  // for hours: the connections that only this daemon's user can have may be idle.
+  const bool may_idle = endpoint.IsAbstract() || fd == options_.inherited_connection;
+  servers_->Add(*id, opened->owner, MakeServer(*id, *opened, user, std::move(memory), may_idle),
+                std::move(socket));
 }
 
 absl::StatusOr<Connections::Opened> Server::Identify(int socket, bool tcp,
@@ -242,7 +255,8 @@ absl::StatusOr<Connections::Opened> Server::Identify(int socket, bool tcp,
 }
 
 std::unique_ptr<GrpcServer> Server::MakeServer(uint64_t id, const Connections::Opened& opened,
-                                               std::optional<uint32_t> user, device::MemoryCharge memory) {
+                                               std::optional<uint32_t> user, device::MemoryCharge memory,
+                                               bool may_idle) {
   GrpcServer::Options options;
   options.peer.local = !opened.tcp;
   options.peer.owner = opened.owner;
@@ -254,7 +268,7 @@ std::unique_ptr<GrpcServer> Server::MakeServer(uint64_t id, const Connections::O
     options.question = options_.tcp_question;
     options.patience = options_.tcp_patience;
   }
-  options.greeting = options_.greeting;
+  options.greeting = may_idle ? std::max(options_.greeting, absl::Hours(24 * 10)) : options_.greeting;
   options.received = received_;
   options.memory = std::move(memory);
   options.close = [this, id] { connections_->Close(id); };

@@ -62,7 +62,8 @@ class Server {
   // Returns the owner and process of a connection's peer. Sets `user` to that of a unix socket's peer.
   absl::StatusOr<Connections::Opened> Identify(int socket, bool tcp, std::optional<uint32_t>* user) const;
   std::unique_ptr<GrpcServer> MakeServer(uint64_t id, const Connections::Opened& opened,
-                                         std::optional<uint32_t> user, device::MemoryCharge memory);
+                                         std::optional<uint32_t> user, device::MemoryCharge memory,
+                                         bool may_idle);
   absl::Status MakePeers(session::Registry::Options& registry);
   void RunPeriodicChecks();
   // Stops watching processes that have neither a connection nor a session that would end with them.

@@ -1,6 +1,9 @@
 // Joins a group. Each process first asks its daemon for its place in the cluster and tells the others. Then
 // process 0 connects, and gives each other process the pass for its daemon, by which that one's session is of
 // the same client for launches.
+//
+// Processes of one machine that have private daemons start them here, because a private daemon must know the
+// cluster that it is to be in (private_place.h).
 #include "hlod/runtime/group.h"
 
 #include <algorithm>
@@ -16,7 +19,9 @@
 #include "absl/time/clock.h"
 #include "client/runtime/cluster/daemons.h"
 #include "client/runtime/cluster/group_part.h"
+#include "client/runtime/cluster/private_place.h"
 #include "client/runtime/connection/connector.h"
+#include "client/runtime/connection/group_daemon.h"
 #include "client/runtime/session/session.h"
 #include "common/base/errors/status.h"
 #include "common/base/text/strings.h"
@@ -46,9 +51,14 @@ std::string Write(const Entry& entry) {
                        " ");
 }
 
+// Returns an error for the text of a process that does not join.
+absl::Status CheckJoined(const std::string& text, int process) {
+  if (!absl::StartsWith(text, kRefused)) return absl::OkStatus();
+  return FailedPrecondition("Process %d has not joined: %s", process, text.substr(kRefused.size()));
+}
+
 absl::StatusOr<Entry> Read(const std::string& text, int process) {
-  if (absl::StartsWith(text, kRefused))
-    return FailedPrecondition("Process %d has not joined: %s", process, text.substr(kRefused.size()));
+  RETURN_IF_ERROR(CheckJoined(text, process));
   const std::vector<std::string> words = absl::StrSplit(text, ' ');
   Entry entry;
   if (words.size() == 5 && absl::SimpleAtoi(words[1], &entry.member.rank) &&
@@ -69,6 +79,8 @@ class Joining {
       : store_(store), options_(options), deadline_(absl::Now() + options.timeout) {}
 
   absl::StatusOr<Client> Run() {
+    // Fails at once when the name is in use.
+    RETURN_IF_ERROR(store_.Put(Key("process", options_.process), "begins"));
     RETURN_IF_ERROR(Exchange());
     RETURN_IF_ERROR(CheckDaemons());
     if (options_.process == 0) return Begin();
@@ -90,15 +102,52 @@ class Joining {
                         absl::FormatDuration(options_.timeout)));
   }
 
+  // Starts the private daemon of this process if it is to have one: process 0's is a coordinator, and the
+  // others join it by the address that process 0 gives.
+  absl::Status StartOwn() {
+    if (options_.processes == 1) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const std::optional<rpc::Endpoint> running, FindRunning(options_.connect));
+    if (running.has_value()) return absl::OkStatus();
+    PrivatePlace place = PlaceOnThisMachine();
+    std::vector<std::string> role = {"--cluster-size", absl::StrCat(options_.processes)};
+    if (options_.process > 0) {
+      ASSIGN_OR_RETURN(const std::string text, Get("coordinator", 0));
+      RETURN_IF_ERROR(CheckJoined(text, 0));
+      ASSIGN_OR_RETURN(const std::string coordinator, CoordinatorFor(place, text));
+      role = {"--join", coordinator};
+    }
+    std::vector<std::string> flags = options_.connect.daemon_flags;
+    // The others' ends are no news to the user: each launch that misses them says so.
+    if (std::ranges::find(flags, "--log-level") == flags.end())
+      flags.insert(flags.end(), {"--log-level", "error"});
+    flags.insert(flags.end(), {"--cluster", kPrivateCluster, "--listen", place.address, "--rank",
+                               absl::StrCat(options_.process)});
+    flags.insert(flags.end(), role.begin(), role.end());
+    ASSIGN_OR_RETURN(own_, GroupDaemon::Start(std::move(flags)));
+    own_address_ = WriteCoordinator(place);
+    return absl::OkStatus();
+  }
+
+  // Returns the facts of this process's daemon, once that is a member of its cluster.
   absl::StatusOr<Entry> OwnEntry() const {
-    ASSIGN_OR_RETURN(const Client client, ConnectToAsk(options_.connect));
+    ASSIGN_OR_RETURN(Client client, ConnectToAsk(options_.connect, own_));
+    while (own_ != nullptr && client.internal_session()->daemon().cluster.name().empty()) {
+      if (absl::Now() > deadline_) {
+        return absl::DeadlineExceededError(
+            absl::StrFormat("The private daemon of process %d has not reached the one of process 0 in %s.",
+                            options_.process, absl::FormatDuration(options_.timeout)));
+      }
+      absl::SleepFor(kRetryPause);
+      ASSIGN_OR_RETURN(client, ConnectToAsk(options_.connect, own_));
+    }
     const DaemonFacts& facts = client.internal_session()->daemon();
     if (facts.cluster.name().empty() && options_.processes > 1) {
       const std::string& address = client.address();
       return FailedPrecondition(
-          "%s is not in a cluster. Processes run programs together when each has a daemon of its own and the "
-          "daemons form a cluster: hlod --cluster NAME --join HOST:PORT (server/README.md).",
-          absl::StartsWith(address, "fd:") ? "This process's private daemon" : "The daemon at " + address);
+          "The daemon at %s is not in a cluster. Processes run programs together when each has a daemon of "
+          "its own and the daemons form a cluster: hlod --cluster NAME --join HOST:PORT (server/README.md), "
+          "or, on one machine, HLOD_ADDRESS=private for all of them, which starts the daemons.",
+          address);
     }
     return Entry{facts.cluster.name(),
                  {.rank = facts.cluster.rank(),
@@ -109,7 +158,12 @@ class Joining {
 
   // Tells the other processes of this one's daemon, and learns theirs.
   absl::Status Exchange() {
-    const absl::StatusOr<Entry> own = OwnEntry();
+    const absl::Status started = StartOwn();
+    const absl::StatusOr<Entry> own = started.ok() ? OwnEntry() : started;
+    if (options_.process == 0) {
+      RETURN_IF_ERROR(store_.Put(Key("coordinator", 0),
+                                 own.ok() ? own_address_ : absl::StrCat(kRefused, own.status().message())));
+    }
     // A process that cannot join says so, so that nobody waits in vain.
     const std::string told = own.ok() ? Write(*own) : absl::StrCat(kRefused, own.status().message());
     RETURN_IF_ERROR(store_.Put(Key("daemon", options_.process), told));
@@ -155,7 +209,7 @@ class Joining {
     GroupPart part{.daemons = std::make_shared<Daemons>(members, static_cast<size_t>(options_.process)),
                    .first_device = first_device,
                    .pass = std::move(pass)};
-    ASSIGN_OR_RETURN(Client client, ConnectAs(part, options_.connect));
+    ASSIGN_OR_RETURN(Client client, ConnectAs(part, options_.connect, own_));
     const v1::ClusterInfo& cluster = client.internal_session()->daemon().cluster;
     const Daemons::Member& own = members[static_cast<size_t>(options_.process)];
     if (cluster.rank() == own.rank && client.internal_session()->place().devices == own.devices)
@@ -177,7 +231,7 @@ class Joining {
   // Waits until the daemon of process 0 knows those of all others.
   absl::Status AwaitDaemons() const {
     while (true) {
-      ASSIGN_OR_RETURN(const Client client, ConnectToAsk(options_.connect));
+      ASSIGN_OR_RETURN(const Client client, ConnectToAsk(options_.connect, own_));
       const std::optional<size_t> missing = Missing(client.internal_session()->daemon().cluster);
       if (!missing.has_value()) return absl::OkStatus();
       if (absl::Now() > deadline_) {
@@ -210,7 +264,9 @@ class Joining {
   GroupStore& store_;
   const GroupOptions& options_;
   const absl::Time deadline_;
-  std::vector<Entry> entries_;  // By process.
+  std::shared_ptr<GroupDaemon> own_;     // This process's private daemon; null if it uses a running one.
+  std::string own_address_ = "running";  // Process 0 tells it to those that would join its daemon.
+  std::vector<Entry> entries_;           // By process.
 };
 
 }  // namespace

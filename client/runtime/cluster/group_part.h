@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/runtime/cluster/daemons.h"
+#include "client/runtime/connection/group_daemon.h"
 #include "hlod/runtime/client.h"
 
 namespace hlod::runtime {
@@ -18,8 +19,10 @@ struct GroupPart {
 };
 
 // Connects to learn about a daemon and its cluster: nothing records the session, and it uses no other daemon.
-absl::StatusOr<Client> ConnectToAsk(const ConnectOptions& options);
+// `own` is the process's private daemon; null: the one that the options name.
+absl::StatusOr<Client> ConnectToAsk(const ConnectOptions& options, const std::shared_ptr<GroupDaemon>& own);
 // Connects as a process of a group.
-absl::StatusOr<Client> ConnectAs(const GroupPart& part, const ConnectOptions& options);
+absl::StatusOr<Client> ConnectAs(const GroupPart& part, const ConnectOptions& options,
+                                 const std::shared_ptr<GroupDaemon>& own);
 
 }  // namespace hlod::runtime

@@ -73,24 +73,21 @@ int ConnectWithin(int fd, const sockaddr* address, socklen_t size, absl::Time de
 }
 
 absl::StatusOr<rpc::Descriptor> ConnectUnix(const rpc::Endpoint& endpoint, absl::Time deadline) {
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, endpoint.path.data(),
-              std::min(endpoint.path.size(), sizeof(address.sun_path) - 1));
+  const rpc::UnixAddress address = rpc::ToUnixAddress(endpoint.path);
   for (;;) {
     rpc::Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!fd.valid()) return Unreachable(endpoint, errno);
     // EAGAIN on a unix socket means that the listener's queue is full.
     fcntl(fd.get(), F_SETFL, O_NONBLOCK);
-    if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) return fd;
+    if (connect(fd.get(), address.get(), address.size) == 0) return fd;
     if (errno != EAGAIN || absl::Now() >= deadline) return Unreachable(endpoint, errno);
     absl::SleepFor(absl::Milliseconds(1));
   }
 }
 
-// Refuses a listener of another user on a default socket: that user could have made the socket to get this
-// program's data. Only the system makes the folder of the system's daemon, so the folder's owner is that
-// daemon's user.
+// Refuses a listener of another user on a default socket, or on an abstract one: that user could have made
+// the socket to get this program's data. Only the system makes the folder of the system's daemon, so the
+// folder's owner is that daemon's user.
 absl::Status CheckListener(int fd, const std::string& path) {
   ASSIGN_OR_RETURN(const rpc::PeerCredentials peer, rpc::ReadPeerCredentials(fd));
   if (peer.uid == geteuid() || peer.uid == 0) return absl::OkStatus();
@@ -279,7 +276,7 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& 
       break;
     case rpc::Endpoint::Kind::kUnix: {
       ASSIGN_OR_RETURN(fd, ConnectUnix(endpoint, deadline));
-      if (endpoint.found) RETURN_IF_ERROR(CheckListener(fd.get(), endpoint.path));
+      if (endpoint.found || endpoint.IsAbstract()) RETURN_IF_ERROR(CheckListener(fd.get(), endpoint.path));
       break;
     }
     case rpc::Endpoint::Kind::kTcp: {

@@ -44,6 +44,9 @@ absl::Status NoAnswerWithin(absl::Duration limit);
 // Returns `status`, the error of the first call on a connection to `endpoint`, with an explanation if TLS may
 // be the reason: a daemon that requires TLS just drops a plain connection.
 absl::Status ExplainDropped(const absl::Status& status, const rpc::Endpoint& endpoint, const TlsOptions& tls);
+// Returns the address of the running daemon that the options ask for; nullopt when they ask for a private
+// one.
+absl::StatusOr<std::optional<rpc::Endpoint>> FindRunning(const ConnectOptions& options);
 // Returns the connector that the options ask for.
 absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& options);
 // Returns the address for clients that do not start a daemon: `address`, otherwise $HLOD_ADDRESS, otherwise
@@ -63,7 +66,8 @@ absl::StatusOr<int> StartPrivateDaemon(const std::vector<std::string>& flags);
 // end of its stderr. To get these it starts the daemon once more, without a client, and waits at most a few
 // seconds for its end.
 absl::Status ExplainPrivateDaemon(const absl::Status& status, const std::vector<std::string>& flags);
-// Returns false when the library should not start daemons of its own (hidden_client.h): $HLOD_HOST_DAEMON is 0.
+// Returns false when the library should not start daemons of its own (hidden_client.h): $HLOD_HOST_DAEMON is
+// 0.
 bool MayStartHiddenDaemon();
 // Returns an error for a variable that turns a part of the client on or off and is neither 0 nor 1.
 absl::Status CheckSwitches();

@@ -205,20 +205,25 @@ absl::StatusOr<ConnectOptions> WithCredentialsOfEnvironment(const ConnectOptions
   return with;
 }
 
-absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& options) {
-  RETURN_IF_ERROR(CheckSwitches());
-  RETURN_IF_ERROR(CheckCredentials(options));
+absl::StatusOr<std::optional<rpc::Endpoint>> FindRunning(const ConnectOptions& options) {
   const bool wants_private =
       options.address == kPrivate ||
       (options.address.empty() && options.private_daemon && Environment("HLOD_ADDRESS") == kPrivate);
-  if (!wants_private) {
-    const absl::StatusOr<rpc::Endpoint> endpoint = FindAddress(options.address);
-    if (endpoint.ok()) {
-      ASSIGN_OR_RETURN(const ConnectOptions with, WithCredentialsOfEnvironment(options, endpoint->kind));
-      return MakeConnector(*endpoint, with.tls, with.token);
-    }
-    if (endpoint.status().code() != absl::StatusCode::kUnavailable || !options.private_daemon)
-      return endpoint.status();
+  if (wants_private) return std::nullopt;
+  absl::StatusOr<rpc::Endpoint> endpoint = FindAddress(options.address);
+  if (endpoint.ok()) return *std::move(endpoint);
+  if (endpoint.status().code() != absl::StatusCode::kUnavailable || !options.private_daemon)
+    return endpoint.status();
+  return std::nullopt;
+}
+
+absl::StatusOr<std::unique_ptr<Connector>> FindDaemon(const ConnectOptions& options) {
+  RETURN_IF_ERROR(CheckSwitches());
+  RETURN_IF_ERROR(CheckCredentials(options));
+  ASSIGN_OR_RETURN(const std::optional<rpc::Endpoint> running, FindRunning(options));
+  if (running.has_value()) {
+    ASSIGN_OR_RETURN(const ConnectOptions with, WithCredentialsOfEnvironment(options, running->kind));
+    return MakeConnector(*running, with.tls, with.token);
   }
   ASSIGN_OR_RETURN(const int socket, StartPrivateDaemon(options.daemon_flags));
   rpc::Endpoint inherited;

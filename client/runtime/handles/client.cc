@@ -77,8 +77,14 @@ const std::shared_ptr<runtime::BackgroundCloser>& Closer() {
 }
 
 absl::StatusOr<Client> Open(const ConnectOptions& options, const std::optional<AbstractOptions>& abstract,
-                            bool hidden = false, const runtime::GroupPart* part = nullptr) {
-  ASSIGN_OR_RETURN(std::unique_ptr<runtime::Connector> connector, runtime::FindDaemon(options));
+                            bool hidden = false, const runtime::GroupPart* part = nullptr,
+                            std::shared_ptr<runtime::GroupDaemon> own = nullptr) {
+  std::unique_ptr<runtime::Connector> connector;
+  if (own != nullptr) {
+    connector = runtime::GroupDaemon::ConnectorTo(std::move(own));
+  } else {
+    ASSIGN_OR_RETURN(connector, runtime::FindDaemon(options));
+  }
   runtime::SessionOptions session_options;
   session_options.closer = Closer();
   session_options.name = options.name.empty()
@@ -163,13 +169,15 @@ absl::StatusOr<Client> runtime::ConnectHidden(const ConnectOptions& options) {
   return Open(own, std::nullopt, /*hidden=*/true);
 }
 
-absl::StatusOr<Client> runtime::ConnectToAsk(const ConnectOptions& options) {
+absl::StatusOr<Client> runtime::ConnectToAsk(const ConnectOptions& options,
+                                             const std::shared_ptr<GroupDaemon>& own) {
   RETURN_IF_ERROR(runtime::CheckGrpc());
-  return Open(options, std::nullopt, /*hidden=*/true);
+  return Open(options, std::nullopt, /*hidden=*/true, nullptr, own);
 }
 
-absl::StatusOr<Client> runtime::ConnectAs(const GroupPart& part, const ConnectOptions& options) {
-  return Open(options, std::nullopt, /*hidden=*/false, &part);
+absl::StatusOr<Client> runtime::ConnectAs(const GroupPart& part, const ConnectOptions& options,
+                                          const std::shared_ptr<GroupDaemon>& own) {
+  return Open(options, std::nullopt, /*hidden=*/false, &part, own);
 }
 
 absl::StatusOr<Client> ConnectAbstract(const AbstractOptions& abstract, const ConnectOptions& options) {

@@ -354,12 +354,12 @@ std::shared_ptr<LaunchCarrier> Carriers::Find(const v1::LaunchId& launch) {
 }
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> Carriers::ChannelOf(const std::string& address) {
-  std::shared_ptr<grpc::Channel>& channel = channels_[address];
-  if (channel == nullptr) {
+  PeerChannel& channel = channels_[address];
+  if (channel.get() == nullptr || channel.broken()) {
     ASSIGN_OR_RETURN(const rpc::Endpoint endpoint, rpc::ParseEndpoint(address));
-    channel = ChannelTo(endpoint, credentials_);
+    ASSIGN_OR_RETURN(channel, PeerChannel::To(endpoint, credentials_));
   }
-  return channel;
+  return channel.get();
 }
 
 std::shared_ptr<OutgoingCarry> Carriers::Send(const std::string& address, v1::CarryFrame first,

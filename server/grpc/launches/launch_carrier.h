@@ -147,7 +147,7 @@ class Carriers {
   Mutex mu_;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   std::map<std::pair<uint32_t, uint64_t>, std::shared_ptr<LaunchCarrier>> carriers_ ABSL_GUARDED_BY(mu_);
-  std::map<std::string, std::shared_ptr<grpc::Channel>> channels_ ABSL_GUARDED_BY(mu_);  // By address.
+  std::map<std::string, PeerChannel> channels_ ABSL_GUARDED_BY(mu_);  // By address.
   std::map<OutgoingCarry*, std::shared_ptr<OutgoingCarry>> calls_ ABSL_GUARDED_BY(mu_);
   std::thread thread_;
 };

@@ -8,7 +8,9 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "common/rpc/endpoint.h"
+#include "common/rpc/shared_memory.h"
 #include "server/fabric/channel.h"
 
 namespace hlod::grpc_server {
@@ -30,7 +32,21 @@ struct PeerCredentials {
 absl::Status CheckDaemon(const grpc::AuthContext& peer, const std::string& cluster,
                          const std::string& daemon);
 
-// Returns a channel of its own, which connects when it is used.
-std::shared_ptr<grpc::Channel> ChannelTo(const rpc::Endpoint& address, const PeerCredentials& credentials);
+// A channel of its own to another daemon.
+class PeerChannel {
+ public:
+  // A channel to a TCP address connects when it is used, and again when it breaks. One to an abstract address
+  // is a single connection, made now, because only its socket tells who listens: fails with kind auth if that
+  // is another user, and with UNAVAILABLE if nobody listens.
+  static absl::StatusOr<PeerChannel> To(const rpc::Endpoint& address, const PeerCredentials& credentials);
+
+  const std::shared_ptr<grpc::Channel>& get() const { return channel_; }
+  // Returns true when the connection has ended and the channel makes no other.
+  bool broken() const;
+
+ private:
+  std::shared_ptr<grpc::Channel> channel_;
+  rpc::Descriptor watched_;  // A duplicate of the single connection's socket.
+};
 
 }  // namespace hlod::grpc_server

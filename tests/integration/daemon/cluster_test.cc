@@ -3,10 +3,12 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -452,6 +454,72 @@ TEST_F(ClusterWithCertificates, KeysOfHloctlServeDaemonsAndAClientOfTheEnvironme
   std::filesystem::copy_file(folder_ / "other.key", folder_ / "keys/ca.key",
                              std::filesystem::copy_options::overwrite_existing);
   EXPECT_EQ(make("n3 --cluster ci").code, 1) << "The authority's key is another's.";
+}
+
+// Daemons of one user on one machine, whose addresses are names without files.
+class AbstractAddress : public ClusterOfDaemons {
+ protected:
+  testing::Daemon& StartAt(const std::string& address, const Flags& flags) {
+    testing::DaemonOptions options;
+    options.flags = Flags{"--device-memory", "1MiB", "--listen", address, "--cluster", "here"} + flags;
+    daemons_.push_back(std::make_unique<testing::Daemon>(Must(testing::Daemon::Start(options))));
+    return *daemons_.back();
+  }
+  static std::string Name(const std::string& what) {
+    return "unix:@hlod-test-" + std::to_string(getpid()) + "-" + what;
+  }
+};
+
+TEST_F(AbstractAddress, DaemonsFormAClusterThere) {
+  StartAt(Name("a"), {"--cluster-size", "3"});
+  for (const char* const name : {"b", "c"}) StartAt(Name(name), {"--join", Name("a")});
+  for (size_t i = 0; i < 3; ++i) ExpectMembers(i, {0, 1, 2});
+  EXPECT_EQ(Describe(2).members[0].address, Name("a"));
+  EXPECT_EQ(Must(Must(daemons_[1]->Administration()).TryLaunches(3)).daemons, 3);
+  // The name of a daemon that has been killed is free.
+  daemons_[2]->Kill(SIGKILL);
+  daemons_[2]->WaitForExit(kPatience);
+  ExpectMembers(0, {0, 1});
+  StartAt(Name("c"), {"--join", Name("a"), "--rank", "2"});
+  ExpectMembers(0, {0, 1, 2});
+}
+
+TEST_F(AbstractAddress, IsForItsUserAlone) {
+  if (geteuid() != 0) GTEST_SKIP() << "Only root can be another user.";
+  StartAt(Name("a"), {});
+  EXPECT_OK(Client::Connect(Name("a")).status());
+  ASSERT_EQ(seteuid(65534), 0);
+  const absl::Status refused = Client::Connect(Name("a")).status();
+  ASSERT_EQ(seteuid(0), 0);
+  EXPECT_EQ(KindOf(refused), ErrorKind::kAuth) << refused;
+  EXPECT_NE(refused.message().find("is for user 0, whose daemon this is"), std::string::npos) << refused;
+}
+
+TEST_F(AbstractAddress, ThatAnotherUserHasTakenIsNotCalled) {
+  if (geteuid() != 0) GTEST_SKIP() << "Only root can be another user.";
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  const std::string name = Name("taken").substr(std::string("unix:@").size());
+  name.copy(address.sun_path + 1, sizeof(address.sun_path) - 1);
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  const int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  ASSERT_EQ(seteuid(65534), 0);
+  const bool listens =
+      bind(listening, reinterpret_cast<sockaddr*>(&address), size) == 0 && listen(listening, 4096) == 0;
+  ASSERT_EQ(seteuid(0), 0);
+  ASSERT_TRUE(listens);
+  StartAt(Name("a"), {"--join", Name("taken")});
+  const Cluster cluster = Await(0, [](const Cluster& c) { return !c.problem.empty(); });
+  EXPECT_NE(cluster.problem.find("User 65534 listens at " + Name("taken")), std::string::npos)
+      << cluster.problem;
+  const absl::Status distrusted = Client::Connect(Name("taken")).status();
+  EXPECT_EQ(KindOf(distrusted), ErrorKind::kAuth) << distrusted;
+  // Nothing was sent to it.
+  const int called = accept(listening, nullptr, nullptr);
+  char byte = 0;
+  EXPECT_LE(recv(called, &byte, 1, MSG_DONTWAIT), 0);
+  close(called);
+  close(listening);
 }
 
 }  // namespace

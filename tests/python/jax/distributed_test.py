@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import textwrap
+import time
 import unittest
 
 from daemons import start_for
@@ -36,24 +37,18 @@ def free_port():
         return s.getsockname()[1]
 
 
-class Distributed(unittest.TestCase):
+class Processes(unittest.TestCase):
+    """Three processes, whose daemons are at `addresses` and have two devices each."""
 
-    def setUp(self):
-        flags = ("--cluster", "jax", "--devices", "2")
-        first, local, address = start_for(self, *flags, "--cluster-size", "3")
-        self.daemons, self.addresses = [first], [local]
-        for rank in ("1", "2"):
-            daemon, local, _ = start_for(self, *flags, "--join", address, "--rank", rank)
-            self.daemons.append(daemon)
-            self.addresses.append(local)
+    environment = {}
 
     def begin(self, program, addresses=None, beginning=JOIN + SPREAD):
         """Starts the program in three processes."""
         coordinator = f"127.0.0.1:{free_port()}"
         processes = []
         for index, address in enumerate(addresses or self.addresses):
-            environment = {**os.environ, "HLOD_ADDRESS": address}
-            environment.pop("HLOD_DEVICES", None)
+            environment = {name: value for name, value in os.environ.items() if name != "HLOD_DEVICES"}
+            environment.update(self.environment, HLOD_ADDRESS=address)
             process = subprocess.Popen([sys.executable, "-c", beginning + textwrap.dedent(program), str(index), "3", coordinator],
                                        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             self.addCleanup(process.kill)
@@ -66,6 +61,18 @@ class Distributed(unittest.TestCase):
         outputs = [process.communicate(timeout=200) for process in processes]
         self.assertEqual([process.returncode for process in processes], [0, 0, 0], outputs)
         return [output.splitlines() for output, _ in outputs]
+
+
+class Distributed(Processes):
+
+    def setUp(self):
+        flags = ("--cluster", "jax", "--devices", "2")
+        first, local, address = start_for(self, *flags, "--cluster-size", "3")
+        self.daemons, self.addresses = [first], [local]
+        for rank in ("1", "2"):
+            daemon, local, _ = start_for(self, *flags, "--join", address, "--rank", rank)
+            self.daemons.append(daemon)
+            self.addresses.append(local)
 
     def test_a_training_step_has_the_result_of_one_process(self):
         lines = self.run_program("""
@@ -176,13 +183,6 @@ class Distributed(unittest.TestCase):
         processes[2].kill()
         self.assertIn("a line of the user's", processes[2].communicate()[1])
 
-    def test_reasons_not_to_begin(self):
-        _, alone, _ = start_for(self)
-        begin = """
-            try:
-                jax.devices()
-            except Exception as error:
-                print(error)
     def test_a_process_that_leaves_out_a_launch_is_not_waited_for_at_its_end(self):
         processes = self.begin("""
             x = spread(np.arange(6, dtype=np.float32), ("data", "model"))
@@ -204,6 +204,13 @@ class Distributed(unittest.TestCase):
         processes[2].kill()
         self.assertEqual(processes[2].communicate()[0].splitlines(), ["15.0", "caught", "15.0"])
 
+    def test_reasons_not_to_begin(self):
+        _, alone, _ = start_for(self)
+        begin = """
+            try:
+                jax.devices()
+            except Exception as error:
+                print(error)
         """
         for addresses, reason in ((self.addresses[:2] + [alone], "is not in a cluster"), (self.addresses[:1] * 3, "both use the daemon")):
             processes = self.begin(begin, addresses, JOIN)
@@ -211,6 +218,80 @@ class Distributed(unittest.TestCase):
             for process in processes[:-1]:
                 process.kill()
                 process.communicate()
+
+
+class PrivateDaemons(Processes):
+    """The processes start their daemons, which meet by themselves."""
+
+    addresses = ["private"] * 3
+
+    def setUp(self):
+        self.mark = f"{os.getpid()} {self.id()}"
+        self.environment = {"HLOD_DEVICES": "2", "HLOD_TEST_MARK": self.mark}
+
+    def await_the_ends_of_daemons(self):
+        """Waits until no process is left that has inherited the mark."""
+        entry = f"HLOD_TEST_MARK={self.mark}".encode()
+
+        def left():
+            for folder in os.scandir("/proc"):
+                try:
+                    with open(f"{folder.path}/environ", "rb") as file:
+                        if entry in file.read().split(b"\0"):
+                            return True
+                except OSError:  # It is not a process, has ended, or is another user's.
+                    pass
+            return False
+
+        while left():
+            time.sleep(0.02)
+
+    def test_processes_meet_without_settings(self):
+        lines = self.run_program("""
+            print(len(jax.devices()), [d.id for d in jax.local_devices()])
+            x = spread(np.arange(30000, dtype=np.float32).reshape(3, 10000), "data", "model")
+            total = jax.jit(lambda x: jnp.sum(x, axis=0), out_shardings=NamedSharding(mesh, P()))
+            print(float(jnp.max(jax.device_get(total(x)))))
+            print(multihost_utils.process_allgather(np.array([index, 10 * index])).tolist())
+        """)
+        self.assertEqual(lines, [[f"6 [{2 * i}, {2 * i + 1}]", "59997.0", "[[0, 0], [1, 10], [2, 20]]"] for i in range(3)])
+        self.await_the_ends_of_daemons()
+
+    def test_a_process_that_dies_fails_what_waits_for_it_and_all_daemons_end(self):
+        processes = self.begin("""
+            x = spread(np.arange(6, dtype=np.float32), ("data", "model"))
+            total = jax.jit(jnp.sum, out_shardings=NamedSharding(mesh, P()))
+            print(float(total(x)), flush=True)
+            if index == 2:
+                os.kill(os.getpid(), 9)
+            try:
+                print(float(total(x)))
+            except Exception as error:
+                print(type(error).__name__, "(rank 2)" in str(error))
+            with jax.default_device(jax.local_devices()[1]):
+                print(float(jnp.sum(jnp.ones(3))), flush=True)
+            os._exit(0)  # Not by JAX's own farewell, which waits for all processes.
+        """)
+        outputs = [process.communicate(timeout=200) for process in processes]
+        self.assertEqual([output.splitlines() for output, _ in outputs], [["15.0", "JaxRuntimeError True", "3.0"]] * 2 + [["15.0"]], outputs)
+        self.await_the_ends_of_daemons()
+
+    def test_reasons_not_to_begin(self):
+        _, running, _ = start_for(self, "--cluster", "jax")
+        begin = """
+            try:
+                jax.devices()
+            except Exception as error:
+                print(error)
+        """
+        for addresses, reason in (([running, "private", "private"], "process 0 has a daemon that was running"),
+                                  (["private", running, "private"], 'in the cluster "jax", and that of process 0 in "private"')):
+            processes = self.begin(begin, addresses, JOIN)
+            self.assertIn(reason, processes[1].communicate(timeout=200)[0])
+            for process in processes:
+                process.kill()
+                process.communicate()
+        self.await_the_ends_of_daemons()
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ struct GroupOptions {
   // The group's name, with which its keys in the store begin. Groups of one store have different names.
   std::string name = "group";
   absl::Duration timeout = absl::Minutes(5);  // The most time to wait for the other processes.
-  ConnectOptions connect;                     // For this process's daemon, which must be running.
+  ConnectOptions connect;  // For this process's daemon: one of a cluster, or "private" (on one machine).
 };
 
 // Connects to this process's daemon and waits for all processes of the group. INVALID_ARGUMENT for a process

@@ -25,7 +25,7 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Endpoint, EveryFormRoundTrips) {
-  for (const char* text : {"unix:/run/hlod/hlod.sock", "127.0.0.1:8470", "[::1]:0", "fd:5"}) {
+  for (const char* text : {"unix:/run/hlod/hlod.sock", "unix:@name", "127.0.0.1:8470", "[::1]:0", "fd:5"}) {
     const auto endpoint = ParseEndpoint(text);
     ASSERT_TRUE(endpoint.ok()) << endpoint.status();
     EXPECT_EQ(ToString(*endpoint), text);
@@ -35,7 +35,8 @@ TEST(Endpoint, EveryFormRoundTrips) {
 }
 
 TEST(Endpoint, NonsenseIsRefusedWithTheText) {
-  for (const char* text : {"", "nonsense", "unix:", "host:", "host:x", "host:70000", "fd:-1", "fe80::1:5"}) {
+  for (const char* text :
+       {"", "nonsense", "unix:", "unix:@", "host:", "host:x", "host:70000", "fd:-1", "fe80::1:5"}) {
     const auto endpoint = ParseEndpoint(text);
     ASSERT_FALSE(endpoint.ok()) << text;
     EXPECT_THAT(std::string(endpoint.status().message()), HasSubstr(text));
