@@ -85,8 +85,11 @@ Values AsItStands(Conversion& c) {
 
   const Sized sized = TakeSizes(c);
   Type stated = c.StatedTogether();
-  if (sized.results.size() == 1) stated = sized.results.front();
-  for (size_t i = 0; i < stated.tuple.size(); ++i) stated.tuple[i] = sized.results[i];
+  if (sized.results.size() == 1) {
+    stated = sized.results.front();  // May be a tuple itself.
+  } else {
+    stated.tuple.assign(sized.results.begin(), sized.results.end());
+  }
   if (!c.status().ok()) return {};
   return c.Results(c.b.Add(kCustomCall, sized.operands, attributes, called, &stated));
 }

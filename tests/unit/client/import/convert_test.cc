@@ -247,6 +247,19 @@ func.func public @main(%a: tensor<2xf32> {tf.aliasing_output = 1 : i32}, %b: ten
   EXPECT_THAT(text, HasSubstr(R"(op_name="jit(step)/add" source_file="model.py" source_line=7)"));
 }
 
+// JAX exported for TPUs so until 2023.
+TEST(Convert, ACustomCallMayHaveOneResultThatIsATuple) {
+  const Literal result = RunText(
+      InMain("%a = stablehlo.reshape %x : (tensor<2xf32>) -> tensor<2x1xf32>\n"
+             "%t = stablehlo.custom_call @LuDecomposition(%a) : (tensor<2x1xf32>) -> tuple<tensor<2x1xf32>, "
+             "tensor<1xi32>, tensor<2xi32>>\n"
+             "%f = stablehlo.get_tuple_element %t[0] : (tuple<tensor<2x1xf32>, tensor<1xi32>, "
+             "tensor<2xi32>>) -> tensor<2x1xf32>\n"
+             "%r = stablehlo.reshape %f : (tensor<2x1xf32>) -> tensor<2xf32>\n"),
+      {Literal::Vector<float>({3, 6})});
+  EXPECT_THAT(Elements<float>(result), ElementsAre(6, 0.5));  // The rows change places.
+}
+
 TEST(Convert, ATypedCustomCallKeepsItsDictionaryAsText) {
   const auto module =
       Converted(InMain("%r = stablehlo.custom_call @my.call(%x) {mhlo.backend_config = {scale = 2.5 : f32, "
