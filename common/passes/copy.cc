@@ -43,4 +43,30 @@ Computation& AddEmptyCopy(Module& to, const Computation& from) {
   return copy;
 }
 
+std::unique_ptr<Module> WithFunctions(
+    const Module& module, absl::FunctionRef<std::optional<ComputationId>(Instruction, Module&)> make) {
+  std::unique_ptr<Module> result = EmptyCopy(module);
+  std::vector<ComputationId> computations;
+  for (ComputationId c = 0; c < module.computation_count(); ++c) {
+    const Computation& from = module.computation(c);
+    std::vector<std::optional<ComputationId>> functions(from.size());  // Callees come before their callers.
+    for (NodeId id = 0; id < from.size(); ++id) functions[id] = make(from[id], *result);
+    ComputationCopy copy(module, from, AddEmptyCopy(*result, from), computations);
+    for (NodeId id = 0; id < from.size(); ++id) {
+      if (!functions[id].has_value()) {
+        copy.set_node(id, copy.Clone(from[id]));
+        continue;
+      }
+      const ComputationId called[] = {*functions[id]};
+      const AttributesId attributes = copy.tables().Intern(Attributes(CallAttributes{}));
+      copy.set_node(
+          id, copy.to().Append(kCall, from[id].shape_id(), attributes, copy.operands(from[id]), called));
+    }
+    copy.to().set_root(copy.node(from.root_id()));
+    computations.push_back(result->computation_count() - 1);
+  }
+  result->set_entry(computations[module.entry_id()]);
+  return result;
+}
+
 }  // namespace hlod::passes

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "common/hlo/instruction_cloner.h"
 #include "common/hlo/module.h"
 #include "common/passes/passes.h"
@@ -70,6 +71,12 @@ std::unique_ptr<hlo::Module> EmptyCopy(const hlo::Module& module);
 
 // Adds to `to` an empty computation with the name and properties of `from`, and returns it.
 hlo::Computation& AddEmptyCopy(hlo::Module& to, const hlo::Computation& from);
+
+// Returns a new module in which each instruction for which `make` returns a computation, which it adds to the
+// given module, is a call of that computation.
+std::unique_ptr<hlo::Module> WithFunctions(
+    const hlo::Module& module,
+    absl::FunctionRef<std::optional<hlo::ComputationId>(hlo::Instruction, hlo::Module&)> make);
 
 // Returns a new module in which each instruction is replaced by rule(copy, instruction): the id of a new
 // instruction, or kNoNode to drop it. Returns null if `watch` (may be null) stopped it.

@@ -304,6 +304,39 @@ class Jax(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, r"argument 1 is float32\[5, 4\]; the function was exported for"):
             hlod.run(exported, {"w": w}, np.ones((5, 4), np.float32), np.zeros(4, np.int8))
 
+    def test_programs_lowered_for_gpus_run(self):
+        from jax import export
+
+        def transposed(x):
+            return jnp.conj(jnp.swapaxes(x, -1, -2))
+
+        def decompositions(a):
+            w, v = jnp.linalg.eigh(a + transposed(a))
+            u, s, vt = jnp.linalg.svd(a[:, :2, :], full_matrices=False)  # More columns than rows.
+            t, r = jnp.linalg.qr(a)
+            d, e = jax.lax.linalg.tridiagonal(a + transposed(a))[1:3]
+            return w, (v * w[..., None, :]) @ transposed(v), s, (u * s[..., None, :]) @ vt, t @ r, jnp.abs(d), jnp.abs(e)
+
+        def solutions(a):
+            square = a @ transposed(a) + jnp.eye(4, dtype=a.dtype)
+            return jnp.linalg.cholesky(square), jnp.linalg.cholesky(-square), jnp.linalg.inv(a), jnp.linalg.slogdet(a), jax.lax.linalg.lu(a)
+
+        def random(a):
+            key = jax.random.PRNGKey(7)
+            return jax.random.normal(key, a.shape), jax.random.randint(key, (3, 2), 0, 100), jax.random.split(key)
+
+        unlisted = [export.DisabledSafetyCheck.custom_call(f"{vendor}solver_{routine}_ffi") for vendor in ("cu", "hip") for routine in ("sytrd", "gesvdj")]
+        numbers = np.random.default_rng(0).standard_normal((3, 4, 4)).astype(np.float32) + 4 * np.eye(4, dtype=np.float32)
+        for platforms in (["cuda"], ["rocm"], ["tpu", "cuda"]):
+            for f in (decompositions, solutions, random):
+                a = numbers + 1j * numbers[::-1] if platforms == ["cuda"] and f != random else numbers
+                if "tpu" in platforms and f != random:
+                    continue
+                with self.subTest(platforms=platforms, f=f.__name__):
+                    got = hlod.run(export.export(jax.jit(f), platforms=platforms, disabled_checks=unlisted)(a), a)
+                    for one, other in zip(jax.tree.leaves(got), jax.tree.leaves(jax.jit(f, backend="cpu")(a))):
+                        np.testing.assert_allclose(one, other, rtol=2e-3, atol=2e-3)
+
     def test_a_serialized_export_is_a_program(self):
         path = SOURCE / "tests/unit/client/import/exported/symbolic.exported"
         b, w = np.array([10, 20], np.float32), np.array([[1, 0], [0, 1], [1, 1]], np.float32)

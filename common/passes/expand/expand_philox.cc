@@ -130,30 +130,10 @@ bool HasPhilox(const Module& module) {
 }
 
 std::unique_ptr<Module> ExpandPhilox(const Module& module) {
-  std::unique_ptr<Module> result = EmptyCopy(module);
-  std::vector<ComputationId> computations;
-  for (ComputationId c = 0; c < module.computation_count(); ++c) {
-    const Computation& from = module.computation(c);
-    std::vector<std::optional<ComputationId>> generators(from.size());  // Callees come before their callers.
-    for (NodeId id = 0; id < from.size(); ++id) {
-      if (IsPhilox(from[id])) generators[id] = PhiloxExpansion(*result, from[id]).Make();
-    }
-    ComputationCopy copy(module, from, AddEmptyCopy(*result, from), computations);
-    for (NodeId id = 0; id < from.size(); ++id) {
-      if (!generators[id].has_value()) {
-        copy.set_node(id, copy.Clone(from[id]));
-        continue;
-      }
-      const ComputationId called[] = {*generators[id]};
-      const AttributesId attributes = copy.tables().Intern(Attributes(CallAttributes{}));
-      copy.set_node(
-          id, copy.to().Append(kCall, from[id].shape_id(), attributes, copy.operands(from[id]), called));
-    }
-    copy.to().set_root(copy.node(from.root_id()));
-    computations.push_back(result->computation_count() - 1);
-  }
-  result->set_entry(computations[module.entry_id()]);
-  return result;
+  return WithFunctions(module, [](Instruction instruction, Module& to) -> std::optional<ComputationId> {
+    if (!IsPhilox(instruction)) return std::nullopt;
+    return PhiloxExpansion(to, instruction).Make();
+  });
 }
 
 }  // namespace hlod::passes

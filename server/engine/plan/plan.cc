@@ -12,6 +12,7 @@
 #include "common/hlo/dynamic/dynamic_result.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/passes/dynamic/expand_dynamic.h"
+#include "common/passes/expand/expand_gpu_calls.h"
 #include "common/passes/expand/expand_manual.h"
 #include "common/passes/expand/expand_wrappers.h"
 #include "common/passes/passes.h"
@@ -245,7 +246,13 @@ absl::StatusOr<std::unique_ptr<Plan>> Compile(const hlo::Module& given, const Co
     ASSIGN_OR_RETURN(joined, passes::ExpandManual(cut));
     RETURN_IF_ERROR(hlo::Verify(*joined));
   }
-  const hlo::Module& module = joined != nullptr ? *joined : cut;
+  const hlo::Module& own = joined != nullptr ? *joined : cut;
+  std::unique_ptr<hlo::Module> ported;
+  if (passes::HasGpuCalls(own)) {
+    ported = passes::ExpandGpuCalls(own);
+    RETURN_IF_ERROR(hlo::Verify(*ported));
+  }
+  const hlo::Module& module = ported != nullptr ? *ported : own;
 
   // Refuses by name what cannot run, before other work is done.
   RETURN_IF_ERROR(CheckRunnable(module, options.kernels.get()));

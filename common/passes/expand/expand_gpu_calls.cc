@@ -1,0 +1,297 @@
+// Each call becomes a computation: a row of the table says how it is made. JAX's GPU calls have one name for
+// all types, and attributes of their own (`lower`, `compute_uv`), where LAPACK's name has the type, and its
+// attributes are letters. JAX has both lowerings side by side in jax/_src/lax/linalg.py.
+#include "common/passes/expand/expand_gpu_calls.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/hlo/builder.h"
+#include "common/lapack/config.h"
+#include "common/lapack/target.h"
+#include "common/passes/copy.h"
+
+namespace hlod::passes {
+
+using namespace hlo;
+
+namespace {
+
+using Config = std::map<std::string, int64_t, std::less<>>;
+
+// A loop that exchanges elements of 0, 1, ... one after the other: iteration i those at i and pivots[i]. Its
+// state is i, the numbers and the pivots.
+struct ExchangeLoop {
+  ComputationId condition, body;
+};
+
+ComputationId MakeCondition(Module& to, const Shape& state) {
+  Builder b(to, "more_exchanges");
+  const Op i = b.GetTupleElement(b.Parameter(0, state), 0);
+  const Op count = b.Constant(Literal::Scalar(static_cast<int32_t>(state.tuple[2].dims.back())));
+  static_cast<void>(b.Build(b.Compare(i, count, ComparisonDirection::kLt)));
+  return b.id();
+}
+
+ComputationId MakeBody(Module& to, const Shape& state) {
+  const ComputationId add = AddScalarReducer(to, kAdd, kS32);
+  Builder b(to, "exchange");
+  const Op given = b.Parameter(0, state);
+  const Op i = b.GetTupleElement(given, 0), order = b.GetTupleElement(given, 1),
+           pivots = b.GetTupleElement(given, 2);
+  const Shape& shape = state.tuple[1];
+  const auto last = static_cast<int64_t>(shape.dims.size()) - 1;
+  const Op zero = b.Constant(Literal::Scalar(int32_t{0}));
+  Dims batch = shape.dims;
+  batch.pop_back();
+  std::vector<int64_t> kept;
+  for (int64_t d = 0; d < last; ++d) kept.push_back(d);
+  const auto each = [&](Op one) { return b.Broadcast(one, shape.dims, kept); };
+  const auto at = [&](Op mask) {
+    return b.Reduce(b.Select(mask, order, b.Broadcast(zero, shape.dims, {})), zero, {last}, add);
+  };
+  std::vector<Op> starts(static_cast<size_t>(last) + 1, zero);
+  starts.back() = i;
+  Dims sizes = state.tuple[2].dims;
+  sizes.back() = 1;
+  const Op pivot = b.Reshape(b.DynamicSlice(pivots, starts, sizes), batch);
+  const Op places = b.Iota(shape, last);
+  const Op here = b.Compare(places, b.Broadcast(i, shape.dims, {}), ComparisonDirection::kEq);
+  const Op there = b.Compare(places, each(pivot), ComparisonDirection::kEq);
+  const Op exchanged = b.Select(here, each(at(there)), b.Select(there, each(at(here)), order));
+  const Op next[] = {i + b.Constant(Literal::Scalar(int32_t{1})), exchanged, pivots};
+  static_cast<void>(b.Build(b.Tuple(next)));
+  return b.id();
+}
+
+ExchangeLoop MakeExchangeLoop(Module& to, const Dims& pivots, const Dims& order) {
+  const Shape state =
+      Shape::Tuple({Shape::Array(kS32, {}), Shape::Array(kS32, order), Shape::Array(kS32, pivots)});
+  return {MakeCondition(to, state), MakeBody(to, state)};
+}
+
+// One call, and the computation in its place.
+class GpuCall {
+ public:
+  // `loop` is for Permutation().
+  GpuCall(Instruction call, Config config, Module& to, std::optional<ExchangeLoop> loop)
+      : config_(std::move(config)), loop_(loop), b_(to, "gpu_call") {
+    results_ = call.shape().IsTuple() ? call.shape().tuple : std::vector<Shape>{call.shape()};
+    for (Shape& result : results_) result.layout.reset();
+    for (uint32_t i = 0; i < call.operand_count(); ++i) {
+      Shape shape = call.operand(i).shape();
+      shape.layout.reset();
+      operands_.push_back(b_.Parameter(i, shape));
+    }
+    is_tuple_ = call.shape().IsTuple();
+  }
+
+  // Return the results in the place of the call's. REQUIRES: Fits().
+  std::vector<Op> Factor(std::string_view real, std::string_view complex, const std::string& config) {
+    return Lapack(IsComplex(type()) ? complex : real, results_, config);
+  }
+  std::vector<Op> Eigh() {
+    return Factor("syevd", "heevd", absl::StrCat("{mode = 86 : ui8, uplo = ", Uplo(), " : ui8}"));
+  }
+  std::vector<Op> Triangle(std::string_view real, std::string_view complex) {
+    return Factor(real, complex, absl::StrCat("{uplo = ", Uplo(), " : ui8}"));
+  }
+  std::vector<Op> Product() {
+    return Factor("ormqr", "unmqr",
+                  absl::StrCat("{left = ", Flag("left"), ", transpose = ", Flag("transpose"), "}"));
+  }
+  // JAX gives a matrix with more columns than rows to the library in transposed form. The library's U is then
+  // V^T of the matrix, and the two change places.
+  std::vector<Op> Svd(std::string_view routine) {
+    const bool swaps = Flag("transposed") != 0;
+    std::vector<Shape> shapes = results_;
+    if (swaps) std::swap(shapes[2], shapes[3]);
+    std::vector<Op> made = Lapack(routine, shapes, SvdConfig());
+    if (swaps) std::swap(made[2], made[3]);
+    return made;
+  }
+  // The libraries' Jacobi iterations give V, and LAPACK its conjugate transpose.
+  std::vector<Op> SvdWithV() {
+    std::vector<Shape> shapes = results_;
+    const auto rank = static_cast<int64_t>(shapes[3].dims.size());
+    std::swap(shapes[3].dims[static_cast<size_t>(rank - 2)], shapes[3].dims[static_cast<size_t>(rank - 1)]);
+    std::vector<Op> made = Lapack("gesdd", shapes, SvdConfig());
+    std::vector<int64_t> order(static_cast<size_t>(rank));
+    for (int64_t d = 0; d < rank; ++d) order[static_cast<size_t>(d)] = d;
+    std::swap(order[static_cast<size_t>(rank - 2)], order[static_cast<size_t>(rank - 1)]);
+    Op v = b_.Transpose(made[3], order);
+    if (IsComplex(type())) v = b_.Binary(kComplex, b_.Unary(kReal, v), b_.Unary(kNegate, b_.Unary(kImag, v)));
+    made[3] = v;
+    return made;
+  }
+  std::vector<Op> SolveTridiagonal() {
+    std::vector<Shape> shapes;
+    for (const Op operand : operands_) shapes.push_back(b_.shape(operand));
+    Shape info = Shape::Array(kS32, shapes[0].dims);
+    info.dims.pop_back();
+    shapes.push_back(info);
+    return {Lapack("gtsv", shapes, "{}")[3]};
+  }
+
+  // The twenty rounds on pairs of words; the keys are arrays, too.
+  std::vector<Op> Threefry() {
+    constexpr std::array<std::array<uint32_t, 4>, 2> kRotations = {{{13, 15, 26, 6}, {17, 29, 16, 24}}};
+    const Op parity = Xor(Xor(operands_[0], operands_[1]), Word(0x1BD11BDA));
+    const std::array<Op, 3> keys = {operands_[0], operands_[1], parity};
+    Op x0 = operands_[2] + keys[0], x1 = operands_[3] + keys[1];
+    for (uint32_t group = 0; group < 5; ++group) {
+      for (const uint32_t rotation : kRotations[group % 2]) {
+        x0 = x0 + x1;
+        x1 = Xor(b_.Binary(kOr, b_.Binary(kShiftLeft, x1, Word(rotation)),
+                           b_.Binary(kShiftRightLogical, x1, Word(32 - rotation))),
+                 x0);
+      }
+      x0 = x0 + keys[(group + 1) % 3];
+      x1 = x1 + keys[(group + 2) % 3] + Word(group + 1);
+    }
+    return {x0, x1};
+  }
+
+  std::vector<Op> Permutation() {
+    const Shape& order = results_[0];
+    const auto last = static_cast<int64_t>(order.dims.size()) - 1;
+    const Op start[] = {b_.Constant(Literal::Scalar(int32_t{0})), b_.Iota(order, last), operands_[0]};
+    return {b_.GetTupleElement(b_.While(b_.Tuple(start), loop_->condition, loop_->body), 1)};
+  }
+
+  ComputationId Finish(const std::vector<Op>& results) {
+    static_cast<void>(b_.Build(is_tuple_ ? b_.Tuple(results) : results[0]));
+    return b_.id();
+  }
+
+ private:
+  PrimitiveType type() const { return b_.shape(operands_[0]).type; }
+  int64_t Flag(std::string_view name) const {
+    const auto found = config_.find(name);
+    return found == config_.end() ? 0 : found->second;
+  }
+  int Uplo() const { return Flag("lower") != 0 ? 'L' : 'U'; }
+  std::string SvdConfig() const {
+    const int mode = Flag("compute_uv") == 0 ? 'N' : Flag("full_matrices") != 0 ? 'A' : 'S';
+    return absl::StrCat("{mode = ", mode, " : ui8}");
+  }
+  std::vector<Op> Lapack(std::string_view routine, const std::vector<Shape>& shapes,
+                         const std::string& config) {
+    const Shape shape = shapes.size() == 1 ? shapes[0] : Shape::Tuple(shapes);
+    const CustomCallAttributes attributes{
+        .target = lapack::TargetName(routine, type()), .backend_config = config, .api_version = 4};
+    const Op call = b_.Add(kCustomCall, operands_, attributes, {}, &shape);
+    if (shapes.size() == 1) return {call};
+    std::vector<Op> elements;
+    for (size_t i = 0; i < shapes.size(); ++i)
+      elements.push_back(b_.GetTupleElement(call, static_cast<int64_t>(i)));
+    return elements;
+  }
+
+  Op Xor(Op x, Op y) { return b_.Binary(kXor, x, y); }
+  Op Word(uint32_t value) { return b_.Constant(Literal::Scalar(value)); }
+
+  const Config config_;
+  const std::optional<ExchangeLoop> loop_;
+  Builder b_;
+  std::vector<Shape> results_;
+  std::vector<Op> operands_;
+  bool is_tuple_ = false;
+};
+
+struct Row {
+  std::string_view name;  // Without "cu" or "hip".
+  size_t operands, results;
+  std::vector<Op> (*make)(GpuCall&);
+  // The type of operand 0 (kInvalid: one of LAPACK's), and its least number of dimensions.
+  PrimitiveType type = kInvalid;
+  size_t least_rank = 2;
+};
+
+constexpr Row kRows[] = {
+    {"solver_potrf_ffi", 1, 2, [](GpuCall& c) { return c.Triangle("potrf", "potrf"); }},
+    {"solver_getrf_ffi", 1, 3, [](GpuCall& c) { return c.Factor("getrf", "getrf", "{}"); }},
+    {"solver_geqrf_ffi", 1, 2, [](GpuCall& c) { return c.Factor("geqrf", "geqrf", "{}"); }},
+    {"solver_orgqr_ffi", 2, 1, [](GpuCall& c) { return c.Factor("orgqr", "ungqr", "{}"); }},
+    {"solver_ormqr_ffi", 3, 1, [](GpuCall& c) { return c.Product(); }},
+    {"solver_syevd_ffi", 1, 3, [](GpuCall& c) { return c.Eigh(); }},
+    {"solver_sytrd_ffi", 1, 5, [](GpuCall& c) { return c.Triangle("sytrd", "hetrd"); }},
+    {"solver_gesvd_ffi", 1, 5, [](GpuCall& c) { return c.Svd("gesvd"); }},
+    {"solver_gesdd_ffi", 1, 5, [](GpuCall& c) { return c.Svd("gesdd"); }},
+    {"solver_gesvdj_ffi", 1, 5, [](GpuCall& c) { return c.SvdWithV(); }},
+    {"solver_gesvdp_ffi", 1, 5, [](GpuCall& c) { return c.SvdWithV(); }},
+    {"sparse_gtsv2_ffi", 4, 1, [](GpuCall& c) { return c.SolveTridiagonal(); }, kInvalid, 1},
+    {"_threefry2x32_ffi", 4, 2, [](GpuCall& c) { return c.Threefry(); }, kU32, 0},
+    {"_lu_pivots_to_permutation", 1, 1, [](GpuCall& c) { return c.Permutation(); }, kS32, 1},
+};
+
+// True for results that the row's function can take apart.
+bool Fits(const Row& row, Instruction call) {
+  const bool is_tuple = call.shape().IsTuple();
+  const std::vector<Shape> results = is_tuple ? call.shape().tuple : std::vector<Shape>{call.shape()};
+  if (call.operand_count() != row.operands || results.size() != row.results) return false;
+  const Shape& first = call.operand(0).shape();
+  const bool typed =
+      row.type == kInvalid ? lapack::TypeIndex(first.type).has_value() : first.type == row.type;
+  if (!typed || first.dims.size() < row.least_rank) return false;
+  for (uint32_t i = 0; i < call.operand_count(); ++i) {
+    const Shape& shape = call.operand(i).shape();
+    if (!shape.IsArray() || shape.HasDynamicDimension()) return false;
+  }
+  return std::ranges::all_of(results, [&](const Shape& result) {
+    if (row.type == kU32) return result.dims == first.dims && result.type == kU32;
+    if (row.type != kS32) return result.IsArray() && !result.HasDynamicDimension();
+    return result.type == kS32 && result.dims.size() == first.dims.size() &&
+           result.dims.back() >= first.dims.back() &&
+           std::equal(result.dims.begin(), result.dims.end() - 1, first.dims.begin());
+  });
+}
+
+// Returns the row of an instruction; null if it is not such a call.
+const Row* RowOf(Instruction call) {
+  if (call.opcode() != kCustomCall) return nullptr;
+  std::string_view target = call.attributes<CustomCallAttributes>().target;
+  for (const std::string_view vendor : {"cu", "hip"}) {
+    if (!target.starts_with(vendor)) continue;
+    target.remove_prefix(vendor.size());
+    for (const Row& row : kRows) {
+      if (row.name == target && Fits(row, call)) return &row;
+    }
+    return nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool HasGpuCalls(const Module& module) {
+  for (ComputationId c = 0; c < module.computation_count(); ++c) {
+    const Computation& computation = module.computation(c);
+    for (NodeId id = 0; id < computation.size(); ++id) {
+      if (RowOf(computation[id]) != nullptr) return true;
+    }
+  }
+  return false;
+}
+
+std::unique_ptr<Module> ExpandGpuCalls(const Module& module) {
+  return WithFunctions(module, [](Instruction instruction, Module& to) -> std::optional<ComputationId> {
+    const Row* const row = RowOf(instruction);
+    if (row == nullptr) return std::nullopt;
+    absl::StatusOr<Config> config =
+        lapack::ParseConfig(instruction.attributes<CustomCallAttributes>().backend_config);
+    std::optional<ExchangeLoop> loop;  // Callees come before their callers.
+    if (row->type == kS32)
+      loop = MakeExchangeLoop(to, instruction.operand(0).shape().dims, instruction.shape().dims);
+    GpuCall call(instruction, config.ok() ? *std::move(config) : Config(), to, loop);
+    return call.Finish(row->make(call));
+  });
+}
+
+}  // namespace hlod::passes
