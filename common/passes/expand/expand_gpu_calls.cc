@@ -81,7 +81,10 @@ class GpuCall {
  public:
   // `loop` is for Permutation().
   GpuCall(Instruction call, Config config, Module& to, std::optional<ExchangeLoop> loop)
-      : config_(std::move(config)), loop_(loop), b_(to, "gpu_call") {
+      : config_(std::move(config)),
+        notes_(call.computation().notes(call.id())),
+        loop_(loop),
+        b_(to, "gpu_call") {
     results_ = call.shape().IsTuple() ? call.shape().tuple : std::vector<Shape>{call.shape()};
     for (Shape& result : results_) result.layout.reset();
     for (uint32_t i = 0; i < call.operand_count(); ++i) {
@@ -187,6 +190,7 @@ class GpuCall {
     const CustomCallAttributes attributes{
         .target = lapack::TargetName(routine, type()), .backend_config = config, .api_version = 4};
     const Op call = b_.Add(kCustomCall, operands_, attributes, {}, &shape);
+    if (notes_ != nullptr) b_.mutable_notes(call).metadata = notes_->metadata;
     if (shapes.size() == 1) return {call};
     std::vector<Op> elements;
     for (size_t i = 0; i < shapes.size(); ++i)
@@ -198,6 +202,7 @@ class GpuCall {
   Op Word(uint32_t value) { return b_.Constant(Literal::Scalar(value)); }
 
   const Config config_;
+  const Notes* const notes_;  // The call's, with its line; null if it has none.
   const std::optional<ExchangeLoop> loop_;
   Builder b_;
   std::vector<Shape> results_;

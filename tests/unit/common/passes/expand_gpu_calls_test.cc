@@ -106,6 +106,16 @@ TEST(ExpandGpuCalls, SingularVectorsAreWhereJaxLooksForThem) {
   EXPECT_THAT(jacobi[3].data<float>(), Pointwise(FloatNear(1e-6f), {0.6f * sign, 0.8f * sign}));
 }
 
+TEST(ExpandGpuCalls, ALapackCallHasTheLineOfTheCall) {
+  const auto module = hlo::ParseModule(
+      "ENTRY e {\n a = f32[2,2] parameter(0)\n ROOT r = (f32[2,2], f32[2]) custom-call(a), "
+      "custom_call_target=\"cusolver_geqrf_ffi\", api_version=API_VERSION_TYPED_FFI, "
+      "metadata={source_file=\"train.py\" source_line=7}\n}\n");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_THAT(hlo::ToText(*ExpandGpuCalls(**module)),
+              ::testing::ContainsRegex("lapack_sgeqrf_ffi.*source_line=7"));
+}
+
 // Calls with other operands than JAX's stay, and are refused by name.
 TEST(ExpandGpuCalls, LeaveOthersAlone) {
   for (const char* const call :
