@@ -42,9 +42,15 @@ Sink Counted(const hlod::Buffer& value, Sink sink) {
 // Requests a small value, unless it was read ahead. Returns null when no more commands may be in flight, so
 // that the request would have to wait.
 absl::StatusOr<std::shared_ptr<Completion>> AskInline(Client& client, const hlod::Buffer& value, Sink sink) {
-  const auto deliver = [](const Sink& sink, const runtime::CommandState& command, absl::Status status) {
+  // A sink reads as many bytes as the buffer has.
+  const auto deliver = [expected = value.byte_size()](const Sink& sink, const runtime::CommandState& command,
+                                                      absl::Status status) {
     if (!status.ok()) return status;
     const std::string& bytes = command.reply.download().inline_();
+    if (static_cast<int64_t>(bytes.size()) != expected) {
+      return MakeError(ErrorKind::kCorrupt, absl::StrFormat("The daemon sent %d bytes of a buffer of %d.",
+                                                            bytes.size(), expected));
+    }
     return sink({reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()});
   };
   const std::shared_ptr<runtime::Session> session = SessionOf(value);
@@ -176,8 +182,6 @@ absl::StatusOr<std::shared_ptr<Completion>> Read(const ReadSource& source, absl:
   if (ComesInline(client, value.byte_size()) && !value.shape().HasDynamicDimension() &&
       client.session()->options().abstract == nullptr) {
     Sink take = sink != nullptr ? sink : [out](absl::Span<const std::byte> bytes) {
-      if (bytes.size() != out.size())
-        return Internal("The daemon sent %d bytes of a buffer of %d.", bytes.size(), out.size());
       if (!bytes.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
       return absl::OkStatus();
     };
@@ -190,8 +194,7 @@ absl::StatusOr<std::shared_ptr<Completion>> Read(const ReadSource& source, absl:
 absl::Status CheckRange(const Buffer& buffer, int64_t offset, int64_t size) {
   const int64_t bytes = hlo::ByteSize(buffer.shape()).value_or(0);
   if (offset >= 0 && size >= 0 && offset <= bytes && size <= bytes - offset) return absl::OkStatus();
-  return InvalidArgument("Bytes %d to %d are asked for of a buffer that has %d.", offset, offset + size,
-                         bytes);
+  return InvalidArgument("%d bytes at %d are asked for of a buffer that has %d.", size, offset, bytes);
 }
 
 // Takes a range of a buffer's bytes, which lie in the order of its layout.

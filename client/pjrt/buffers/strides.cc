@@ -12,6 +12,13 @@ namespace {
 
 int64_t ElementBytes(const hlo::Shape& shape) { return hlo::ByteWidth(shape.type); }
 
+// Returns the stride of the dimension before one of `size`. It overflows only for an empty array, which has
+// no use for it.
+int64_t StrideBefore(int64_t stride, int64_t size) {
+  int64_t before;
+  return __builtin_mul_overflow(stride, size, &before) ? 0 : before;
+}
+
 // Copies the elements of the dimensions from `dimension` on.
 void CopyFrom(size_t dimension, std::byte* to, const Strides& to_strides, const std::byte* from,
               const Strides& from_strides, const hlo::Shape& shape, int64_t element) {
@@ -35,7 +42,7 @@ void CopyFrom(size_t dimension, std::byte* to, const Strides& to_strides, const 
 Strides RowMajorStrides(const hlo::Shape& shape) {
   Strides strides(shape.dims.size());
   int64_t stride = ElementBytes(shape);
-  for (size_t i = strides.size(); i-- > 0; stride *= shape.dims[i]) strides[i] = stride;
+  for (size_t i = strides.size(); i-- > 0; stride = StrideBefore(stride, shape.dims[i])) strides[i] = stride;
   return strides;
 }
 
@@ -73,7 +80,7 @@ Strides StridesOf(absl::Span<const int64_t> minor_to_major, const hlo::Shape& sh
   int64_t stride = ElementBytes(shape);
   for (const int64_t dimension : minor_to_major) {
     strides[static_cast<size_t>(dimension)] = stride;
-    stride *= std::max<int64_t>(shape.dims[static_cast<size_t>(dimension)], 1);
+    stride = StrideBefore(stride, std::max<int64_t>(shape.dims[static_cast<size_t>(dimension)], 1));
   }
   return strides;
 }

@@ -84,7 +84,11 @@ TEST_F(PjrtClient, UploadsInAnyOrderAndDownloads) {
   EXPECT_EQ(Await(raw->event), "");
   EXPECT_EQ(middle[0], 4);
   raw->offset = 20;
-  EXPECT_NE(raw.Try(api().Buffer_CopyRawToHost).find("of a buffer that has 24"), std::string::npos);
+  EXPECT_NE(raw.Try(api().Buffer_CopyRawToHost).find("8 bytes at 20 are asked for of a buffer that has 24"),
+            std::string::npos);
+  raw->offset = INT64_MAX;  // The place where it would end is not counted.
+  EXPECT_NE(raw.Try(api().Buffer_CopyRawToHost).find("8 bytes at 9223372036854775807 are"),
+            std::string::npos);
   EXPECT_NE(Download(reversed, out, 4).find("dst_size is 4"), std::string::npos);
   Destroy(transposed);
   Destroy(reversed);
