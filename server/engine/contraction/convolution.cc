@@ -5,6 +5,8 @@
 
 #include "common/base/errors/status.h"
 #include "server/engine/contraction/contraction_steps.h"
+#include "server/engine/contraction/exact_sums.h"
+#include "server/engine/contraction/onednn.h"
 #include "server/engine/run/compute_types.h"
 #include "server/engine/run/parallel.h"
 #include "server/engine/run/step_util.h"
@@ -15,40 +17,11 @@ namespace {
 // The size below which creating primitives (about a millisecond) takes longer than it saves.
 constexpr double kTinyConvolutionFlops = 2 * 16384;
 
-// Returns true if every sum of a convolution of integers is a whole number that f32 represents, in whatever
-// order its products are added: up to 1,024 products of s8.
-bool SumsAreExactInF32(const ConvolutionForm& form, hlo::PrimitiveType lhs, hlo::PrimitiveType rhs) {
-  constexpr double kExactMax = 1 << 24;
-  constexpr int kBitsMax = 8;
-  if (!hlo::IsInteger(lhs) || !hlo::IsInteger(rhs)) return false;
-  double largest = static_cast<double>(form.features_a_group());
-  for (const ConvolutionAxis& axis : form.axes) largest *= static_cast<double>(axis.kernel);
-  for (const hlo::PrimitiveType type : {lhs, rhs}) {
-    const int bits = hlo::Info(type).bits;
-    if (bits > kBitsMax) return false;
-    largest *= hlo::IsSigned(type) ? 1 << (bits - 1) : (1 << bits) - 1;
-  }
-  return largest <= kExactMax;
-}
-
-// Converts exact sums to integers, which wrap.
-template <typename To>
-void ConvertSums(const std::byte* from, std::byte* to, int64_t count) {
-  const auto* sums = reinterpret_cast<const float*>(from);
-  auto* out = reinterpret_cast<To*>(to);
-#pragma omp simd
-  for (int64_t i = 0; i < count; ++i) out[i] = static_cast<To>(static_cast<int32_t>(sums[i]));
-}
-// Returns null for types that are no integers of whole bytes.
-ConvertFunction FindWholeSumConversion(hlo::PrimitiveType to) {
-  if (!hlo::IsInteger(to)) return nullptr;
-  switch (hlo::Info(to).bits) {
-    case 8: return ConvertSums<uint8_t>;
-    case 16: return ConvertSums<uint16_t>;
-    case 32: return ConvertSums<uint32_t>;
-    case 64: return ConvertSums<uint64_t>;
-    default: return nullptr;
-  }
+// The number of products that are added up to one element.
+double TermsOf(const ConvolutionForm& form) {
+  double terms = static_cast<double>(form.features_a_group());
+  for (const ConvolutionAxis& axis : form.axes) terms *= static_cast<double>(axis.kernel);
+  return terms;
 }
 
 class ConvolutionStep final : public Step {
@@ -92,7 +65,10 @@ class ConvolutionStep final : public Step {
     type_ = ContractionType(lhs.type, rhs.type, out.type);
     if (type_ == hlo::kInvalid) return false;
     const bool big = form_.flops() > kTinyConvolutionFlops;
-    if (big) library_ = MakeOneDnnConvolution(form_, lhs.type, rhs.type, out.type, threads);
+    // Without instructions for bf16, its kernels take several times as long as those of f32 and the
+    // conversions.
+    const bool slow = lhs.type == hlo::kBF16 && !OneDnnHas(dnnl::cpu_isa::avx512_core_bf16);
+    if (big && !slow) library_ = MakeOneDnnConvolution(form_, lhs.type, rhs.type, out.type, threads);
     if (library_ == nullptr && !(big && UseExactFloats(lhs.type, rhs.type, out.type, threads))) {
       const auto lhs_convert = FindConversion(lhs.type, type_), rhs_convert = FindConversion(rhs.type, type_),
                  out_convert = FindConversion(type_, out.type);
@@ -122,7 +98,8 @@ class ConvolutionStep final : public Step {
   bool UseExactFloats(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::PrimitiveType out, int threads) {
     const auto lhs_convert = FindConversion(lhs, hlo::kF32), rhs_convert = FindConversion(rhs, hlo::kF32);
     const ConvertFunction out_convert = FindWholeSumConversion(out);
-    if (!lhs_convert || !rhs_convert || out_convert == nullptr || !SumsAreExactInF32(form_, lhs, rhs))
+    if (!lhs_convert || !rhs_convert || out_convert == nullptr ||
+        !SumsAreExactInF32(TermsOf(form_), lhs, rhs))
       return false;
     library_ = MakeOneDnnConvolution(form_, hlo::kF32, hlo::kF32, hlo::kF32, threads);
     if (library_ == nullptr) return false;

@@ -6,6 +6,7 @@
 #include "common/base/arithmetic.h"
 #include "server/engine/contraction/convolution_taps.h"
 #include "server/engine/contraction/panels/panel_kernels.h"
+#include "server/engine/contraction/subnormals.h"
 #include "server/engine/run/parallel.h"
 
 namespace hlod::engine {
@@ -179,6 +180,7 @@ template <typename T>
 absl::Status RunAll(const Lines<T>& lines, double flops, const StepContext& context) {
   ParallelRanges(context.threads, lines.count(), static_cast<int64_t>(std::min(flops, 1e15)),
                  [&](int64_t begin, int64_t end, int) {
+                   const WithoutSubnormals zeros;
                    StopCheck stop(context.run);
                    for (int64_t job = begin; job < end; ++job) {
                      if (!lines.Run(job, stop)) return;

@@ -6,6 +6,7 @@
 #include "server/engine/contraction/convolution.h"
 #include "server/engine/contraction/convolution_lines.h"
 #include "server/engine/contraction/convolution_taps.h"
+#include "server/engine/contraction/subnormals.h"
 #include "server/engine/run/compute_types.h"
 #include "server/engine/run/cpu_dispatch.h"
 #include "server/engine/run/parallel.h"
@@ -91,6 +92,7 @@ absl::Status RunConvolution(const ConvolutionForm& form, const T* lhs, const T* 
   const ConvolutionJobs jobs(form);
   ParallelRanges(context.threads, jobs.count(), static_cast<int64_t>(std::min(form.flops(), 1e15)),
                  [&](int64_t begin, int64_t end, int) {
+                   const WithoutSubnormals zeros;
                    StopCheck stop(context.run);
                    for (int64_t job = begin; job < end; ++job) {
                      if (!RunConvolutionJob(form, jobs, job, lhs, rhs, out, stop)) return;

@@ -7,6 +7,7 @@
 
 #include "common/base/errors/status.h"
 #include "server/engine/contraction/contraction_steps.h"
+#include "server/engine/contraction/exact_sums.h"
 #include "server/engine/contraction/onednn_matmul.h"
 #include "server/engine/contraction/panels/panel_product.h"
 #include "server/engine/contraction/products.h"
@@ -80,6 +81,24 @@ class DotStep final : public Step {
     return use_onednn(false) || (best == ProductLibrary::kOneDnn && use_onednn(true)) || use_panels();
   }
 
+  // Sets up a library on integers in f32. Returns false if that would not be exact, or not pay.
+  bool UseExactFloats(hlo::Instruction dot, int threads) {
+    constexpr hlo::PrimitiveType kType = hlo::kF32;
+    const hlo::PrimitiveType lhs = dot.operand(0).shape().type, rhs = dot.operand(1).shape().type;
+    const auto lhs_convert = FindConversion(lhs, kType), rhs_convert = FindConversion(rhs, kType);
+    const ConvertFunction out_convert = FindWholeSumConversion(dot.shape().type);
+    if (!lhs_convert || !rhs_convert || out_convert == nullptr || view_.flops() <= kTinyDotFlops ||
+        !SumsAreExactInF32(static_cast<double>(view_.k), lhs, rhs) ||
+        !UseLibrary(dot, kType, kType, kType, threads))
+      return false;
+    type_ = kType;
+    lhs_.convert = *lhs_convert;
+    rhs_.convert = *rhs_convert;
+    out_convert_ = out_convert;
+    lhs_.width = rhs_.width = hlo::ByteWidth(kType);
+    return true;
+  }
+
   // Chooses the type and the means to compute with. Returns false when no type fits.
   bool Prepare(hlo::Instruction dot, int threads) {
     const hlo::Shape& lhs = dot.operand(0).shape();
@@ -97,6 +116,7 @@ class DotStep final : public Step {
 
     view_ = MakeDotForm(dot, lhs_.width, rhs_.width, false).view;
     if (UseLibrary(dot, lhs.type, rhs.type, out.type, threads)) return Reserve();
+    if (UseExactFloats(dot, threads)) return Reserve();
 
     // Computes in the contraction type; converted arrays are dense in the scratch.
     const auto lhs_convert = FindConversion(lhs.type, type_), rhs_convert = FindConversion(rhs.type, type_),
@@ -109,7 +129,7 @@ class DotStep final : public Step {
     if (hlo::IsFloat(type_) && UseLibrary(dot, type_, type_, type_, threads)) return Reserve();
     DotForm form = MakeDotForm(dot, lhs_.width, rhs_.width, false);
     // The fast loop needs contiguous rows of rhs.
-    if (form.view.n != 1 && form.view.rhs_n != 1 && view_.flops() > kTinyDotFlops)
+    if (form.view.n != 1 && form.view.rhs_n != 1 && !form.view.is_tiny() && view_.flops() > kTinyDotFlops)
       form = MakeDotForm(dot, lhs_.width, rhs_.width, true);
     UseForm(std::move(form));
     return Reserve();

@@ -1,11 +1,14 @@
 // The engine's own matrix product, for small dots, where a library call costs more than the sum, and for the
 // types that oneDNN lacks.
 #include <algorithm>
+#include <type_traits>
 
 #include "server/engine/contraction/dot.h"
+#include "server/engine/contraction/subnormals.h"
 #include "server/engine/run/compute_types.h"
 #include "server/engine/run/cpu_dispatch.h"
 #include "server/engine/run/parallel.h"
+#include "server/engine/run/unrolled.h"
 
 namespace hlod::engine {
 namespace {
@@ -112,19 +115,66 @@ struct PointsKernel {
   }
 };
 
+// Computes products of matrices with kN columns and kK terms, of neighbouring batches.
+template <typename T, int kN, int kK>
+struct TinyKernel {
+  static HLOD_ALWAYS_INLINE void Run(const DotView* view, int64_t lhs_batch, int64_t rhs_batch, const T* lhs,
+                                     const T* rhs, T* out, int64_t batches) {
+    const int64_t m = view->m, lhs_m = view->lhs_m, lhs_k = view->lhs_k, rhs_k = view->rhs_k,
+                  rhs_n = view->rhs_n;
+    const bool adds = view->adds;
+    for (int64_t b = 0; b < batches; ++b, lhs += lhs_batch, rhs += rhs_batch) {
+      T matrix[kK * kN];
+      Unrolled<kK * kN>([&](auto at)
+                            HLOD_INLINE_LAMBDA { matrix[at] = rhs[at / kN * rhs_k + at % kN * rhs_n]; });
+      for (int64_t i = 0; i < m; ++i, out += kN) {
+        T factors[kK], sums[kN] = {};
+        Unrolled<kK>([&](auto k) HLOD_INLINE_LAMBDA { factors[k] = lhs[i * lhs_m + k * lhs_k]; });
+        Unrolled<kK * kN>([&](auto at)
+                              HLOD_INLINE_LAMBDA { sums[at % kN] += factors[at / kN] * matrix[at]; });
+        Unrolled<kN>([&](auto n) HLOD_INLINE_LAMBDA { out[n] = adds ? sums[n] + out[n] : sums[n]; });
+      }
+    }
+  }
+};
+
+// Computes `batches` neighbouring products of short sums.
 template <typename T>
-absl::Status LoopPointsTyped(const DotView& view, const T* lhs, const T* rhs, T* out,
-                             const StepContext& context) {
+void ShortProducts(const DotView& view, const DotView::Batch& batch, const T* lhs, const T* rhs, T* out,
+                   int64_t batches) {
+  if (view.is_points())
+    return RunBest<PointsKernel<T>>(lhs, batch.lhs_stride, view.lhs_k, rhs, batch.rhs_stride, view.rhs_k, out,
+                                    batches, view.k, view.adds);
+  if constexpr (std::is_floating_point_v<T>) {
+    const auto run = [&]<int kN, int kK>() {
+      RunBest<TinyKernel<T, kN, kK>>(&view, batch.lhs_stride, batch.rhs_stride, lhs, rhs, out, batches);
+    };
+    const auto of_columns = [&]<int kN>() {
+      if (view.k == 2) run.template operator()<kN, 2>();
+      else if (view.k == 3) run.template operator()<kN, 3>();
+      else run.template operator()<kN, 4>();
+    };
+    if (view.n == 2) of_columns.template operator()<2>();
+    else if (view.n == 3) of_columns.template operator()<3>();
+    else of_columns.template operator()<4>();
+  }
+}
+
+template <typename T>
+absl::Status LoopShortTyped(const DotView& view, const T* lhs, const T* rhs, T* out,
+                            const StepContext& context) {
   const DotView::Batch inner = view.batch.back();
-  const int64_t piece = std::min(inner.size, StopCheck::PieceOf(view.k));
+  const int64_t each = view.m * view.n, work = each * view.k;
+  const int64_t piece = std::min(inner.size, StopCheck::PieceOf(work));
   const int64_t pieces = CeilDiv(inner.size, piece), runs = view.batches() / inner.size;
-  ParallelRanges(context.threads, runs * pieces, WorkOf(view.batches(), view.k),
+  ParallelRanges(context.threads, runs * pieces, WorkOf(view.batches(), work),
                  [&](int64_t begin, int64_t end, int) {
+                   const WithoutSubnormals zeros;
                    StopCheck stop(context.run);
                    for (int64_t job = begin; job < end; ++job) {
                      int64_t run = job / pieces;
                      const int64_t first = job % pieces * piece, n = std::min(piece, inner.size - first);
-                     T* const to = out + run * inner.size + first;
+                     T* const to = out + (run * inner.size + first) * each;
                      const T* l = lhs + first * inner.lhs_stride;
                      const T* r = rhs + first * inner.rhs_stride;
                      for (size_t i = view.batch.size() - 1; i-- > 0;) {
@@ -133,9 +183,8 @@ absl::Status LoopPointsTyped(const DotView& view, const T* lhs, const T* rhs, T*
                        l += index * view.batch[i].lhs_stride;
                        r += index * view.batch[i].rhs_stride;
                      }
-                     RunBest<PointsKernel<T>>(l, inner.lhs_stride, view.lhs_k, r, inner.rhs_stride,
-                                              view.rhs_k, to, n, view.k, view.adds);
-                     if (stop.Stops(n * view.k)) return;
+                     ShortProducts<T>(view, inner, l, r, to, n);
+                     if (stop.Stops(n * work)) return;
                    }
                  });
   return StopCheck::Verdict(context.run);
@@ -150,6 +199,7 @@ absl::Status LoopDotTyped(const DotView& view, const T* lhs, const T* rhs, T* ou
   const int64_t matrix_jobs = row_jobs * column_jobs;
   const int64_t work = WorkOf(WorkOf(view.batches(), WorkOf(view.m, view.n)), std::max<int64_t>(view.k, 1));
   ParallelRanges(context.threads, view.batches() * matrix_jobs, work, [&](int64_t begin, int64_t end, int) {
+    const WithoutSubnormals zeros;
     StopCheck stop(context.run);
     for (int64_t job = begin; job < end; ++job) {
       int64_t batch = job / matrix_jobs;
@@ -185,7 +235,8 @@ absl::Status LoopDot(hlo::PrimitiveType type, const DotView& view, const std::by
                      std::byte* out, const StepContext& context) {
   absl::Status status;
   VisitContractionType(type, [&]<typename T>() {
-    const auto loop = view.is_points() ? LoopPointsTyped<T> : LoopDotTyped<T>;
+    const bool is_short = view.is_points() || (view.is_tiny() && std::is_floating_point_v<T>);
+    const auto loop = is_short ? LoopShortTyped<T> : LoopDotTyped<T>;
     status = loop(view, reinterpret_cast<const T*>(lhs), reinterpret_cast<const T*>(rhs),
                   reinterpret_cast<T*>(out), context);
   });

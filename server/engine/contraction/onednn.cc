@@ -1,5 +1,6 @@
 // Wraps oneDNN primitives in an interface that suits steps.
 #include "server/engine/contraction/onednn.h"
+#include "server/engine/contraction/subnormals.h"
 
 #include <omp.h>
 
@@ -88,6 +89,7 @@ std::unique_ptr<OneDnnPrimitive::Slot> OneDnnPrimitive::MakeSlot() const {
 absl::Status OneDnnPrimitive::RunSlot(Slot& slot, absl::Span<std::byte* const> pointers,
                                       std::byte* scratch) const {
   ScopedTeam team(threads_);
+  const WithoutSubnormals zeros(threads_);
   ++library_depth;
   dnnl_status_t status = dnnl_success;
   for (size_t i = 0; i < slot.args.size() && status == dnnl_success; ++i) {

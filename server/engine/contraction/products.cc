@@ -87,7 +87,9 @@ ProductShape ShapeOf(const DotView& view) {
 ProductLibrary BestProductLibrary(const DotView& view, hlo::PrimitiveType lhs, hlo::PrimitiveType rhs,
                                   hlo::PrimitiveType out) {
   // The loops would need copies of narrow floats in f32.
-  if (view.is_points() && lhs == rhs && ContractionType(lhs, rhs, out) == lhs && out == lhs) return kLoops;
+  const bool tiny = view.is_tiny() && (lhs == hlo::kF32 || lhs == hlo::kF64);
+  if ((view.is_points() || tiny) && lhs == rhs && ContractionType(lhs, rhs, out) == lhs && out == lhs)
+    return kLoops;
   return ChoicesFor(lhs, rhs, out)[static_cast<int>(ThisProcessor())][static_cast<int>(ShapeOf(view))];
 }
 

@@ -12,6 +12,7 @@
 
 #include "common/base/system/cpu.h"
 #include "server/engine/contraction/panels/panel_kernels.h"
+#include "server/engine/contraction/subnormals.h"
 #include "server/engine/run/parallel.h"
 #include "server/engine/run/step_util.h"
 
@@ -243,6 +244,7 @@ absl::Status PanelProduct::Run(const std::byte* lhs, const std::byte* rhs, std::
   const int64_t workers = std::min<int64_t>({threads_, context.threads, jobs});
   const int64_t turn = std::max<int64_t>(1, jobs / (workers * kTurnsEach));
   ParallelRanges(context.threads, workers, work, [&](int64_t, int64_t, int worker) {
+    const WithoutSubnormals zeros;
     StopCheck stop(context.run);
     std::byte* const own = scratch + worker * scratch_each_;
     for (int64_t job; (job = next.fetch_add(turn, std::memory_order_relaxed)) < jobs;) {

@@ -54,12 +54,53 @@ TEST(Dot, ManyShortSums) {
           "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}");
   }
 }
+// Many matrices of a few rows and columns, in every order of their dimensions, and with one operand for all.
+TEST(Dot, ManyTinyMatrices) {
+  for (const std::string type : {"f32", "f64", "s32", "bf16"}) {
+    const std::string out = type == "bf16" ? "f32" : type;
+    const auto check = [&](const std::string& lhs, const std::string& rhs, const std::string& result,
+                           const std::string& numbers) {
+      ExpectStep(Dot(type + lhs, type + rhs, out + result, numbers), {.rtol = 1e-5, .atol = 1e-4});
+    };
+    for (const int n : {2, 3, 4}) {
+      for (const int k : {2, 3, 4}) {
+        const std::string columns = std::to_string(n), depth = std::to_string(k);
+        check("[50,3," + depth + "]", "[50," + depth + "," + columns + "]", "[50,3," + columns + "]",
+              "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}");
+        check(
+            "[5,9," + depth + ",8]", "[9,5," + columns + "," + depth + "]", "[5,9,8," + columns + "]",
+            "lhs_batch_dims={0,1}, rhs_batch_dims={1,0}, lhs_contracting_dims={2}, rhs_contracting_dims={3}");
+      }
+    }
+    check("[40000,3,3]", "[40000,3,3]", "[40000,3,3]",
+          "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}");
+  }
+}
 TEST(Dot, ByHand) {
   const std::vector<Literal> result = RunStepText(
       Dot("f32[2,3]", "f32[3,2]", "f32[2,2]", kPlain),
       {Literal::Array<float>({2, 3}, {1, 2, 3, 4, 5, 6}), Literal::Array<float>({3, 2}, {1, 0, 0, 1, 1, 1})});
   ASSERT_EQ(result.size(), 1u);
   EXPECT_EQ(result[0], Literal::Array<float>({2, 2}, {4, 5, 10, 11}));
+}
+Literal Square(int64_t side, float value) {
+  Literal square(Shape::Array(hlo::kF32, {side, side}));
+  for (float& element : square.data<float>()) element = value;
+  return square;
+}
+// The products of 1e-40 and 1e30 are 1e-10, but 1e-40 counts as zero. JAX's results on the CPU are zeros,
+// too.
+TEST(Dot, SubnormalsCountAsZeros) {
+  for (const int64_t n : {4, 20, 64, 300}) {
+    const std::string type = "f32[" + std::to_string(n) + "," + std::to_string(n) + "]";
+    const std::vector<Literal> result =
+        RunStepText(Dot(type, type, type, kPlain), {Square(n, 1e-40F), Square(n, 1e30F)});
+    ASSERT_EQ(result.size(), 1u);
+    EXPECT_EQ(result[0], Square(n, 0)) << n;
+  }
+  // Afterwards the thread computes as before.
+  volatile float tiny = 1e-40F;
+  EXPECT_NE(tiny * 1e30F, 0);
 }
 TEST(Dot, IntegersBecomeFloatsBeforeTheyAreMultiplied) {
   const Literal integers = Literal::Array<int32_t>({2, 2}, {1, 2, 3, 4});
@@ -92,6 +133,25 @@ TEST(Dot, NarrowIntegersWrap) {
   ExpectWraps<uint8_t>("u8", 3, 288 - 256);
   ExpectWraps<int16_t>("s16", 200, 1280000 - 20 * 65536);
   ExpectWraps<uint16_t>("u16", 200, 1280000 - 19 * 65536);
+}
+// The most terms whose sums f32 represents, and more.
+template <typename T>
+void ExpectSum(const std::string& type, T value, int64_t terms) {
+  const auto filled = [&](int64_t rows, int64_t columns) {
+    Literal array(Shape::Array(hlo::kPrimitiveTypeOf<T>, {rows, columns}));
+    for (T& element : array.data<T>()) element = value;
+    return array;
+  };
+  const std::string n = std::to_string(terms);
+  const std::vector<Literal> result =
+      RunStepText(Dot(type + "[16," + n + "]", type + "[" + n + ",16]", "s32[16,16]", kPlain),
+                  {filled(16, terms), filled(terms, 16)});
+  ASSERT_EQ(result.size(), 1u);
+  for (const int32_t sum : result[0].data<int32_t>()) ASSERT_EQ(sum, terms * value * value) << type << terms;
+}
+TEST(Dot, SumsOfBytesAreExact) {
+  for (const int64_t terms : {1023, 1024, 1025, 3001}) ExpectSum<int8_t>("s8", -128, terms);
+  for (const int64_t terms : {257, 258, 259, 1001}) ExpectSum<uint8_t>("u8", 255, terms);
 }
 TEST(Dot, SubByteIntegersWrap) {
   for (const std::string type : {"s4", "u4", "s2", "u2"})
