@@ -83,8 +83,13 @@ void CopyNd::ChooseKernel(absl::InlinedVector<CopyDim, 6>& loops) {
   if (inner_.src_stride == width_ && inner_.dst_stride == width_) {
     kind_ = Kind::kRun;
     inner_ = {inner_.size * width_, 1, 1};
-    if (!loops.empty()) take_rows(loops.size() - 1);
-    return;
+    if (loops.empty()) return;
+    // With only a few short runs per row, loop overhead would dominate, so the longer loop is inside.
+    constexpr int64_t kFew = 8, kShortBytes = 256;
+    const size_t last = loops.size() - 1;
+    const bool exchange = last > 0 && inner_.size <= kShortBytes && loops[last].size < kFew &&
+                          loops[last - 1].size > loops[last].size;
+    return take_rows(exchange ? last - 1 : last);
   }
   kind_ = inner_.src_stride == 0 && inner_.dst_stride == width_ ? Kind::kFill : Kind::kStrided;
   if (kind_ != Kind::kFill && inner_.dst_stride == width_) {

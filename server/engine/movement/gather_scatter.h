@@ -97,6 +97,21 @@ class WindowStarts {
     }
   };
 
+  // Adds a component of vectors that are `step` indices apart. A start of -1 stays -1.
+  template <bool kClamped, typename T>
+  struct AddedStarts {
+    static HLOD_ALWAYS_INLINE void Run(const T* index, int64_t step, int64_t n, int64_t last, int64_t stride,
+                                       int64_t* starts) {
+      const T most = static_cast<T>(std::min<int64_t>(last, std::numeric_limits<T>::max()));
+#pragma omp simd
+      for (int64_t i = 0; i < n; ++i) {
+        const T at = index[i * step], inside = std::min(std::max(at, T{0}), most);
+        const int64_t start = starts[i] + static_cast<int64_t>(inside) * stride;
+        starts[i] = kClamped || (at == inside && starts[i] >= 0) ? start : -1;
+      }
+    }
+  };
+
   // Works run by run: within a run, index vectors and the offsets determined by b are at equal distances.
   template <bool kClamped, typename T>
   void ResolveOf(const std::byte* indices, int64_t begin, int64_t count, int64_t* starts) const {
@@ -126,15 +141,10 @@ class WindowStarts {
       starts[i] = kClamped || at == inside ? first + inside * c.stride : -1;
     }
   }
-  // Adds a component to the starts. A start of -1 stays -1.
   template <bool kClamped, typename T>
   void AddRun(const std::byte* vectors, int64_t n, const Component& c, int64_t* starts) const {
-    const auto* index = reinterpret_cast<const T*>(vectors + c.position);
-    for (int64_t i = 0; i < n; ++i, index += runs_.position) {
-      const int64_t at = *index, inside = std::clamp<int64_t>(at, 0, c.last);
-      if (!kClamped && at != inside) starts[i] = -1;
-      else if (kClamped || starts[i] >= 0) starts[i] += inside * c.stride;
-    }
+    RunBest<AddedStarts<kClamped, T>>(reinterpret_cast<const T*>(vectors + c.position), runs_.position, n,
+                                      c.last, c.stride, starts);
   }
 
   hlo::PrimitiveType type_;

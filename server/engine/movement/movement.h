@@ -35,6 +35,9 @@ MaybeStep MakeDynamicUpdateSliceStep(hlo::Instruction instruction);
 // Defined in pad.cc.
 MaybeStep MakePadStep(hlo::Instruction instruction);
 MaybeStep MakeConcatenateStep(hlo::Instruction instruction);
+// Defined in interleave.cc: for pairs, triples and quadruples of elements. Returns null for other
+// concatenations.
+MaybeStep MakeInterleaveStep(hlo::Instruction instruction);
 // Defined in iota.cc.
 MaybeStep MakeIotaStep(hlo::Instruction instruction);
 

@@ -115,6 +115,7 @@ MaybeStep MakePadStep(hlo::Instruction instruction) {
 }
 
 MaybeStep MakeConcatenateStep(hlo::Instruction instruction) {
+  if (MaybeStep step = MakeInterleaveStep(instruction); step != nullptr) return step;
   const hlo::Shape& out = instruction.shape();
   const int64_t dimension = instruction.dimensions()[0];
   const hlo::Dims out_strides = hlo::RowMajorStrides(out.dims);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
@@ -123,31 +124,34 @@ constexpr int64_t Micro() {
   return 1;
 }
 
-// Interleave kCount planes, whose beginnings are `plane` bytes apart, into n tuples of neighbours, and back.
-// The compiler shuffles vectors if it knows the count.
-template <typename T, int64_t kCount>
+// Interleave kCount arrays into n tuples of neighbours, and back. The compiler shuffles vectors if the
+// elements of a tuple are written out.
+template <typename T, int kCount>
 struct InterleaveKernel {
-  static HLOD_ALWAYS_INLINE void Run(const std::byte* from, int64_t plane, int64_t n, std::byte* to) {
-    typedef T Element __attribute__((aligned(1)));
-    auto* const out = reinterpret_cast<Element*>(to);
+  typedef T Element __attribute__((aligned(1), may_alias));
+  static HLOD_ALWAYS_INLINE void Run(const std::byte* const* from, int64_t n, std::byte* to) {
+    Tuples(std::make_integer_sequence<int, kCount>(), from, n, reinterpret_cast<Element*>(to));
+  }
+  template <int... kPlace>
+  static HLOD_ALWAYS_INLINE void Tuples(std::integer_sequence<int, kPlace...>, const std::byte* const* from,
+                                        int64_t n, Element* to) {
+    const Element* const in[] = {reinterpret_cast<const Element*>(from[kPlace])...};
 #pragma omp simd
-    for (int64_t i = 0; i < n; ++i) {
-#pragma GCC unroll 4
-      for (int64_t c = 0; c < kCount; ++c)
-        out[i * kCount + c] = reinterpret_cast<const Element*>(from + c * plane)[i];
-    }
+    for (int64_t i = 0; i < n; ++i) ((to[i * kCount + kPlace] = in[kPlace][i]), ...);
   }
 };
-template <typename T, int64_t kCount>
+template <typename T, int kCount>
 struct DeinterleaveKernel {
-  static HLOD_ALWAYS_INLINE void Run(const std::byte* from, int64_t plane, int64_t n, std::byte* to) {
-    typedef T Element __attribute__((aligned(1)));
-    const auto* const in = reinterpret_cast<const Element*>(from);
+  typedef T Element __attribute__((aligned(1), may_alias));
+  static HLOD_ALWAYS_INLINE void Run(const std::byte* from, int64_t n, std::byte* const* to) {
+    Tuples(std::make_integer_sequence<int, kCount>(), reinterpret_cast<const Element*>(from), n, to);
+  }
+  template <int... kPlace>
+  static HLOD_ALWAYS_INLINE void Tuples(std::integer_sequence<int, kPlace...>, const Element* from, int64_t n,
+                                        std::byte* const* to) {
+    Element* const out[] = {reinterpret_cast<Element*>(to[kPlace])...};
 #pragma omp simd
-    for (int64_t i = 0; i < n; ++i) {
-#pragma GCC unroll 4
-      for (int64_t c = 0; c < kCount; ++c) reinterpret_cast<Element*>(to + c * plane)[i] = in[i * kCount + c];
-    }
+    for (int64_t i = 0; i < n; ++i) ((out[kPlace][i] = from[i * kCount + kPlace]), ...);
   }
 };
 
@@ -156,14 +160,13 @@ template <typename T>
 bool TransposeTuples(const std::byte* src, std::byte* dst, int64_t rows, int64_t dst_row, int64_t columns,
                      int64_t src_column) {
   constexpr int64_t kWidth = sizeof(T);
-  if (dst_row == columns * kWidth && columns == 2)
-    RunBest<InterleaveKernel<T, 2>>(src, src_column, rows, dst);
-  else if (dst_row == columns * kWidth && columns == 3)
-    RunBest<InterleaveKernel<T, 3>>(src, src_column, rows, dst);
-  else if (src_column == rows * kWidth && rows == 2)
-    RunBest<DeinterleaveKernel<T, 2>>(src, dst_row, columns, dst);
-  else if (src_column == rows * kWidth && rows == 3)
-    RunBest<DeinterleaveKernel<T, 3>>(src, dst_row, columns, dst);
+  const std::byte* const from[] = {src, src + src_column, src + 2 * src_column};
+  std::byte* const to[] = {dst, dst + dst_row, dst + 2 * dst_row};
+  const bool makes_tuples = dst_row == columns * kWidth, reads_tuples = src_column == rows * kWidth;
+  if (makes_tuples && columns == 2) RunBest<InterleaveKernel<T, 2>>(from, rows, dst);
+  else if (makes_tuples && columns == 3) RunBest<InterleaveKernel<T, 3>>(from, rows, dst);
+  else if (reads_tuples && rows == 2) RunBest<DeinterleaveKernel<T, 2>>(src, columns, to);
+  else if (reads_tuples && rows == 3) RunBest<DeinterleaveKernel<T, 3>>(src, columns, to);
   else return false;
   return true;
 }
@@ -246,6 +249,16 @@ void FillRows(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_ro
 void TransposeBlock(const std::byte* src, std::byte* dst, int64_t rows, int64_t dst_row, int64_t columns,
                     int64_t src_column, int width) {
   VisitWidth(width, [&]<typename T>() { TransposeTyped<T>(src, dst, rows, dst_row, columns, src_column); });
+}
+
+void Interleave(const std::byte* const* from, int count, int64_t n, std::byte* to, int width) {
+  VisitWidth(width, [&]<typename T>() {
+    if constexpr (sizeof(T) <= 8) {
+      if (count == 2) RunBest<InterleaveKernel<T, 2>>(from, n, to);
+      else if (count == 3) RunBest<InterleaveKernel<T, 3>>(from, n, to);
+      else RunBest<InterleaveKernel<T, 4>>(from, n, to);
+    }
+  });
 }
 
 void CopyStrided(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_row, int64_t dst_row,

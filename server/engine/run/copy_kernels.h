@@ -21,6 +21,10 @@ void FillRows(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_ro
 void TransposeBlock(const std::byte* src, std::byte* dst, int64_t rows, int64_t dst_row, int64_t columns,
                     int64_t src_column, int width);
 
+// Writes n tuples of `count` elements, which is 2, 3 or 4, side by side. Element i of a tuple is from the
+// dense array from[i]. REQUIRES: width <= 8.
+void Interleave(const std::byte* const* from, int count, int64_t n, std::byte* to, int width);
+
 // Copies with any strides.
 void CopyStrided(const std::byte* src, std::byte* dst, int64_t rows, int64_t src_row, int64_t dst_row,
                  int64_t count, int64_t src_step, int64_t dst_step, int width);

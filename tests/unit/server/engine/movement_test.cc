@@ -149,6 +149,23 @@ TEST(Movement, Concatenates) {
     ROOT r = s8[4,4,2] concatenate(p0, p1), dimensions={0}
   })");
 }
+// Two to four arrays element by element, also from views, and arrays of which only some are single.
+TEST(Movement, InterleavesElements) {
+  for (const std::string type : {"pred", "bf16", "f32", "c64", "c128"}) {
+    for (const int count : {2, 3, 4, 5}) {
+      std::string parameters, operands;
+      for (int i = 0; i < count; ++i) {
+        const std::string name = "p" + std::to_string(i);
+        parameters += " " + name + " = " + type + "[7,11,1] parameter(" + std::to_string(i) + ")\n";
+        operands += (i == 0 ? "" : ", ") + name;
+      }
+      ExpectStep("ENTRY e {\n" + parameters + " ROOT r = " + type + "[7,11," + std::to_string(count) +
+                 "] concatenate(" + operands + "), dimensions={2}\n}\n");
+    }
+    ExpectStep("ENTRY e {\n p0 = " + type + "[50,1] parameter(0)\n p1 = " + type +
+               "[50,2] parameter(1)\n ROOT r = " + type + "[50,3] concatenate(p0, p1), dimensions={1}\n}\n");
+  }
+}
 // Expects the evaluator's values from a plan of `steps` steps.
 void ExpectSteps(const std::string& entry, int64_t steps) {
   auto module = hlo::ParseModule("HloModule m\nENTRY e {\n" + entry + "\n}\n");
@@ -156,6 +173,18 @@ void ExpectSteps(const std::string& entry, int64_t steps) {
   const std::unique_ptr<Plan> plan = ExpectAgreesWithEvaluator(**module, 0, 0);
   ASSERT_NE(plan, nullptr);
   EXPECT_EQ(plan->stats().steps, steps) << plan->Dump();
+}
+TEST(Movement, InterleavesViews) {
+  ExpectSteps(
+      "p = f32[40,1] parameter(0)\n a = f32[20,1] slice(p), slice={[3:23], [0:1]}\n"
+      " b = f32[20,1] slice(p), slice={[20:40], [0:1]}\n"
+      " ROOT r = f32[20,2] concatenate(a, b), dimensions={1}",
+      1);
+  ExpectSteps(
+      "p = f32[40,1] parameter(0)\n a = f32[20,1] slice(p), slice={[0:40:2], [0:1]}\n"
+      " b = f32[20,1] slice(p), slice={[20:40], [0:1]}\n"
+      " ROOT r = f32[20,2] concatenate(a, b), dimensions={1}",
+      1);
 }
 TEST(Movement, ReadsThroughViews) {
   // A roll of a reversed array, as JAX makes it.
