@@ -58,10 +58,10 @@ bool StoresPastCaches(const KernelSlot& slot, int64_t last_cache_bytes) {
   return true;
 }
 
-// Returns true for programs that were slower as code for AVX2 than interpreted, by one thread: rows of a few
-// vectors, whose rest is folded element by element (softmax of 400,000 x 10: 51 ms, interpreted 40).
+// Returns true for programs that were slower as code for AVX2 than interpreted, by one thread: rows of less
+// than a unit, which is folded element by element (softmax of 400,000 x 10: 51 ms, interpreted 40).
 bool IsSlowerWithAvx2(const KernelSlot& slot) {
-  constexpr int64_t kRowMin = 32;
+  constexpr int64_t kRowMin = 16;
   return slot.form() == KernelForm::kRows && slot.program().kernel_row() < kRowMin;
 }
 

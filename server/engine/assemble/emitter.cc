@@ -425,7 +425,7 @@ bool Emitter::EmitTileLoop(const x86::Gp& whole_end) {
   return true;
 }
 
-// Tile by tile: whole units if there are at least two, then element by element.
+// Tile by tile: whole units, then element by element.
 bool Emitter::EmitTiles() {
   const asmjit::Label tile = cc_.newLabel(), last = cc_.newLabel(), next = cc_.newLabel();
   const x86::Gp end = cc_.newInt64(), whole_end = cc_.newInt64();
@@ -435,7 +435,7 @@ bool Emitter::EmitTiles() {
   cc_.cmovg(end, count_);
   cc_.mov(whole_end, end);
   cc_.sub(whole_end, index_);
-  cc_.cmp(whole_end, 2 * Folding::kUnit);
+  cc_.cmp(whole_end, Folding::kUnit);
   cc_.jl(last);
   cc_.and_(whole_end, -Folding::kUnit);
   cc_.add(whole_end, index_);

@@ -16,7 +16,7 @@ HLOD_TARGET void FoldAll(void* accumulator, const void* a, int n) {
   const T* x = static_cast<const T*>(a);
   A total = *static_cast<A*>(accumulator);
   int i = 0;
-  if (n >= 2 * kLanes) {
+  if (n >= kLanes) {
     A lanes[kLanes];
     T part[kLanes];
     const auto add_up = [&]() HLOD_TARGET {
@@ -80,13 +80,18 @@ HLOD_TARGET void FoldOrdered(void* accumulator, const void* a, int n) {
   *static_cast<T*>(accumulator) = any != 0 ? std::numeric_limits<T>::quiet_NaN() : value;
 }
 
-// Combines element k of row i into accumulator i. For rows of less than kShortRow elements: FoldAll and
-// FoldOrdered combine these in the same order. A row takes no call, and the chains of several rows overlap.
+// Combines element k of row i into accumulator i, in the order of FoldAll. For rows of less than kShortRow
+// elements: a row takes no call, and the chains of several rows overlap.
 template <typename F, typename T>
 HLOD_TARGET void FoldShortRows(void* accumulators, const void* a, int rows, int n) {
   using A = Accumulator<F, T>;
+  constexpr int kInSequence = 16;  // FoldAll combines more elements in lanes.
   A* out = static_cast<A*>(accumulators);
   const T* x = static_cast<const T*>(a);
+  if (n >= kInSequence) {
+    for (int row = 0; row < rows; ++row, x += n) FoldAll<F, T>(out + row, x, n);
+    return;
+  }
   for (int row = 0; row < rows; ++row, x += n) {
     A total = out[row];
     for (int i = 0; i < n; ++i) total = F::Do(total, static_cast<A>(x[i]), 0);
