@@ -507,6 +507,37 @@ def define_short_rows(jax, jnp):
     )
     case(lambda: f32(1000, 5), lambda: f32(1000, 5), name="einsum_outer_5")(lambda a, b: jnp.einsum("ni,nj->nij", a, b))
 
+    # Values that do not change in a loop, numbers that vanish, and small systems.
+    def state_space(x, a, b, c):
+        def step(h, t):
+            h = h * jnp.exp(-jnp.exp(a)) + t[0][:, None] * t[1][None]
+            return h, h @ t[2]
+
+        return lax.scan(step, jnp.zeros(a.shape), (x, b, c))[1]
+
+    case(lambda: f32(200, 64), lambda: f32(64, 16), lambda: f32(200, 16), lambda: f32(200, 16), name="state_space_scan")(state_space)
+    case(*[lambda: f32(128, 64)] * 2, name="contrastive_gradient")(
+        jax.grad(lambda a, b: -jnp.diag(nn.log_softmax(a @ b.T / 0.1)).mean())
+    )
+    case(lambda: f32(256, 256) * 1e-38, lambda: f32(256, 256), name="matmul_subnormal")(jnp.matmul)
+
+    def definite(count, n):
+        a = f32(count, n, n)
+        return (a @ a.transpose(0, 2, 1) + n * np.eye(n)).astype(np.float32)
+
+    case(lambda: definite(1000, 3), name="inverses_3x3")(jnp.linalg.inv)
+    case(lambda: definite(128, 8), lambda: f32(128, 8, 2), name="solve_8x8")(jnp.linalg.solve)
+    case(lambda: definite(256, 6), name="determinants_6x6")(jnp.linalg.det)
+    case(lambda: definite(64, 32), name="cholesky_32x32")(jnp.linalg.cholesky)
+
+    # Elements side by side.
+    case(*[lambda: f32(100000)] * 2, name="stack_pairs")(lambda *a: jnp.stack(a, -1))
+    case(*[lambda: f32(50000)] * 3, name="stack_triples")(lambda *a: jnp.stack(a, -1))
+    case(lambda: f32(4, 32, 32, 16), name="upsample_by_repeat")(lambda x: x.repeat(2, 1).repeat(2, 2))
+    case(lambda: f32(128, 128), lambda: f32(2, 128, 128), name="sample_at_points")(
+        lambda x, g: jax.scipy.ndimage.map_coordinates(x, list(g * 20 + 64), 1)
+    )
+
 
 def prepare(folder, only):
     import jax
