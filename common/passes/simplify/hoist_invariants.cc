@@ -83,6 +83,11 @@ class Invariants {
       if (value.invariant && Carry(id)) continue;
       for (const NodeId operand : body[id].operands()) values_[operand].read = true;
     }
+    for (NodeId id = body.size(); id-- > 0;) {
+      // The variables of the loop are read from their initial values.
+      if (!values_[id].wanted || body[id].opcode() == kGetTupleElement) continue;
+      for (const NodeId operand : body[id].operands()) values_[operand].wanted = true;
+    }
   }
 
   // Returns the body's parameter, the loop's variables.
@@ -159,16 +164,8 @@ class Invariants {
     if (bytes > most) return false;
     carried_[id] = static_cast<int64_t>(order_.size());
     order_.push_back(id);
-    Want(id);
-    return true;
-  }
-
-  void Want(NodeId id) {
-    if (values_[id].wanted) return;
     values_[id].wanted = true;
-    // The variables of the loop are read from their initial values.
-    if (body_[id].opcode() == kGetTupleElement) return;
-    for (const NodeId operand : body_[id].operands()) Want(operand);
+    return true;
   }
 
   const Computation& body_;

@@ -1,4 +1,6 @@
 // HoistInvariants: which values of a loop are computed before it, and which stay.
+#include "absl/strings/str_cat.h"
+#include "common/hlo/text/text.h"
 #include "tests/unit/common/passes/golden.h"
 
 namespace hlod::passes {
@@ -99,6 +101,18 @@ TEST(HoistInvariants, CheapValuesDoNotGrow) {
       " ROOT w = " +
       state + " while(t), condition=condition, body=body\n}\n";
   ExpectGolden(&HoistAndClean, text, text);
+}
+
+// A thread's stack would not hold a call per value.
+TEST(HoistInvariants, AChainOfValuesMayBeLong) {
+  std::string body = std::string(kVariables) + " v0 = f32[8] negate(a)\n";
+  constexpr int kLength = 150'000;
+  for (int i = 1; i < kLength; ++i) absl::StrAppend(&body, " v", i, " = f32[8] add(v", i - 1, ", a)\n");
+  absl::StrAppend(&body, " m = f32[8] multiply(v", kLength - 1, ", x)\n", kCount, " ROOT r = ", kState,
+                  " tuple(j, m, a)");
+  const auto module = hlo::ParseModule(Loop(kState, body, "", "zero, x0, a0"));
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_GT(HoistInvariants(**module)->entry().size(), static_cast<size_t>(kLength));
 }
 
 }  // namespace
