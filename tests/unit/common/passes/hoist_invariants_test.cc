@@ -1,6 +1,5 @@
 // HoistInvariants: which values of a loop are computed before it, and which stay.
-#include "absl/strings/str_cat.h"
-#include "common/hlo/text/text.h"
+#include "common/hlo/builder.h"
 #include "tests/unit/common/passes/golden.h"
 
 namespace hlod::passes {
@@ -105,14 +104,20 @@ TEST(HoistInvariants, CheapValuesDoNotGrow) {
 
 // A thread's stack would not hold a call per value.
 TEST(HoistInvariants, AChainOfValuesMayBeLong) {
-  std::string body = std::string(kVariables) + " v0 = f32[8] negate(a)\n";
-  constexpr int kLength = 150'000;
-  for (int i = 1; i < kLength; ++i) absl::StrAppend(&body, " v", i, " = f32[8] add(v", i - 1, ", a)\n");
-  absl::StrAppend(&body, " m = f32[8] multiply(v", kLength - 1, ", x)\n", kCount, " ROOT r = ", kState,
-                  " tuple(j, m, a)");
-  const auto module = hlo::ParseModule(Loop(kState, body, "", "zero, x0, a0"));
-  ASSERT_TRUE(module.ok()) << module.status();
-  EXPECT_GT(HoistInvariants(**module)->entry().size(), static_cast<size_t>(kLength));
+  constexpr int kLength = 500'000;
+  const hlo::Shape state =
+      hlo::Shape::Tuple({hlo::Shape::Array(hlo::kF32, {8}), hlo::Shape::Array(hlo::kF32, {8})});
+  hlo::Module module("long");
+  hlo::Builder body(module, "body"), condition(module, "condition"), entry(module, "entry");
+  const hlo::Op p = body.Parameter(0, state), a = body.GetTupleElement(p, 1);
+  hlo::Op value = a;
+  for (int i = 0; i < kLength; ++i) value = value + a;
+  const hlo::Op next[] = {body.GetTupleElement(p, 0) * value, a};
+  ASSERT_TRUE(body.Build(body.Tuple(next)).ok());
+  condition.Parameter(0, state);
+  ASSERT_TRUE(condition.Build(condition.Constant(hlo::Literal::Scalar(false))).ok());
+  ASSERT_TRUE(entry.Build(entry.While(entry.Parameter(0, state), condition.id(), body.id())).ok());
+  EXPECT_GT(HoistInvariants(module)->entry().size(), static_cast<size_t>(kLength));
 }
 
 }  // namespace
