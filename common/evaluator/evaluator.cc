@@ -242,6 +242,12 @@ absl::Status CheckOwnCustomCall(hlo::Instruction instruction) {
         "num_partitions, or the mesh in its frontend attributes.",
         target);
   }
+  if (target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape") {
+    return FailedPrecondition(
+        "%s cuts an array up among partitions or joins it, and this program is compiled for one partition. It "
+        "runs on a daemon with as many devices as its shardings divide arrays among (hlod --devices).",
+        target);
+  }
   return InvalidArgument("%s takes one operand%s, and %s of %d operands is not that", target,
                          evaluator::IsHint(target) ? " and returns it" : "",
                          ToStringNoLayout(instruction.shape()), instruction.operand_count());

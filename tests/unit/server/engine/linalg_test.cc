@@ -127,6 +127,13 @@ TEST(CustomCall, ThatIsUnknownIsRefusedWithTheNearest) {
       testing::AllOf(HasSubstr("\"lapack_sgetref_ffi\" is not known"), HasSubstr("lapack_sgetrf_ffi")));
 }
 
+TEST(CustomCall, ThatCutsUpForPartitionsSaysWhatItNeeds) {
+  EXPECT_THAT(
+      CompileError(R"(ENTRY e { p = f32[2,4] parameter(0)
+    ROOT r = f32[1,4] custom-call(p), custom_call_target="SPMDFullToShardShape" })"),
+      HasSubstr("this program is compiled for one partition. It runs on a daemon with as many devices"));
+}
+
 // LAPACK calls xerbla for an illegal argument: xerbla prints a message and, in the reference LAPACK, ends the
 // process.
 TEST(Lapack, AnArgumentThatItRefusesEndsNothing) {
