@@ -2,10 +2,14 @@
 // client; tests/python/jax/distributed_test.py has real ones.
 #include <gmock/gmock.h>
 
+#include <signal.h>
+
+#include <atomic>
 #include <thread>
 
 #include "hlod/runtime/group.h"
 #include "tests/integration/support/cluster.h"
+#include "tests/integration/support/relay.h"
 
 namespace hlod {
 namespace {
@@ -29,24 +33,32 @@ class Groups : public ClusterOfDaemons {
   }
   // Runs `body` as each of `processes` processes, with the client of process i on daemon i.
   void Run(int processes, const std::function<void(const Client&, int process)>& body) {
+    Run(processes, /*of_process_1=*/"", body);
+  }
+  // Process 1 has another address of its daemon.
+  void Run(int processes, const std::string& of_process_1,
+           const std::function<void(const Client&, int process)>& body) {
     ++groups_;
     std::vector<std::thread> threads;
     for (int process = 0; process < processes; ++process) {
-      threads.emplace_back([this, processes, process, &body] {
-        const absl::StatusOr<Client> client = Join(process, processes);
+      threads.emplace_back([this, processes, process, of_process_1, &body] {
+        const absl::StatusOr<Client> client =
+            Join(process, processes, absl::Seconds(30), process == 1 ? of_process_1 : "");
         ASSERT_TRUE(client.ok()) << client.status();
         body(*client, process);
       });
     }
     for (std::thread& thread : threads) thread.join();
   }
-  absl::StatusOr<Client> Join(int process, int processes, absl::Duration timeout = absl::Seconds(30)) {
+  absl::StatusOr<Client> Join(int process, int processes, absl::Duration timeout = absl::Seconds(30),
+                              std::string address = "") {
+    if (address.empty()) address = daemons_[static_cast<size_t>(process)]->address();
     FolderStore store(folder_.string());
     return JoinGroup(store, {.process = process,
                              .processes = processes,
                              .name = "group " + std::to_string(groups_),
                              .timeout = timeout,
-                             .connect = {.address = daemons_[static_cast<size_t>(process)]->address()}});
+                             .connect = {.address = address}});
   }
   static Argument Pair(const Client& client, int device) {
     return Must(client.device(device).Upload(Literal::Vector<int32_t>({device, 100})));
@@ -133,6 +145,129 @@ TEST_F(Groups, WrongArgumentsInOneProcessFailTheLaunchInAllAndTheNextOneMeets) {
   });
 }
 
+TEST_F(Groups, AProgramWithoutArgumentsThatOneProcessCallsWronglyFailsInAll) {
+  StartThree();
+  Run(3, [](const Client& client, int process) {
+    const Executable count = Must(client.CompileText(
+        "HloModule count, replica_count=3\n"
+        "add { p = u32[] parameter(0) q = u32[] parameter(1) ROOT r = u32[] add(p, q) }\n"
+        "ENTRY e { x = u32[] replica-id() ROOT s = u32[] all-reduce(x), replica_groups={}, to_apply=add }\n"));
+    std::vector<Argument> arguments;
+    if (process == 1) arguments.push_back(Pair(client, process));
+    const absl::StatusOr<std::vector<Buffer>> results = count.Execute(arguments);
+    EXPECT_EQ(results.ok(), process != 1) << results.status();
+    if (process != 1) {
+      EXPECT_THAT(std::string((*results)[0].ToLiteral().status().message()),
+                  AllOf(HasSubstr("rank 1"), HasSubstr("preparing on")));
+    }
+    const std::vector<Buffer> after = Must(count.Execute({}));
+    EXPECT_EQ(Must(after[0].ToLiteral()), Literal::Scalar<uint32_t>(3));
+  });
+}
+
+TEST_F(Groups, AnArgumentThatHasFailedInOneProcessFailsTheLaunchInAllAndTheNextOneMeets) {
+  StartThree();
+  Run(3, [](const Client& client, int process) {
+    const Executable sum = Must(client.CompileText(SumProgram(3)));
+    Argument argument = Pair(client, process);
+    if (process == 1) {
+      // The results do not fit into the device (64 MiB).
+      const Executable large = Must(client.CompileText(
+          "HloModule large\nENTRY e { c = s32[] constant(1) a = s32[2] broadcast(c), dimensions={} "
+          "b = s32[33554432] broadcast(c), dimensions={} ROOT t = (s32[2], s32[33554432]) tuple(a, b) }\n"));
+      argument = Must(large.Execute({}, {.device = 1}))[0];
+    }
+    const std::vector<Buffer> results = Must(sum.Execute({argument}));
+    const std::string why(results[0].ToLiteral().status().message());
+    EXPECT_THAT(why, HasSubstr(process == 1 ? "large" : "rank 1"));
+    const std::vector<Buffer> after = Must(sum.Execute({Pair(client, process)}));
+    EXPECT_EQ(Must(after[0].ToLiteral()), Literal::Vector<int32_t>({3, 300}));
+  });
+}
+
+TEST_F(Groups, AProcessThatIsFarAheadWaits) {
+  StartThree();
+  constexpr int kLaunches = 600, kAhead = 512;
+  std::atomic<int> launched = 0;
+  Run(2, [&](const Client& client, int process) {
+    const Executable sum = Must(client.CompileText(SumProgram(2)));
+    const Argument pair = Pair(client, process);
+    if (process == 1) {
+      for (int n = 0; (n = launched) < kAhead;) launched.wait(n);
+      for (int i = 0; i < 200; ++i) Must(client.Ping());  // Meanwhile some of the other 88 would begin.
+      EXPECT_LE(launched, kAhead + 1);
+    }
+    for (int i = 0; i < kLaunches; ++i) {
+      const std::vector<Buffer> results = Must(sum.Execute({pair}));
+      if (process == 0) ++launched;
+      launched.notify_all();
+      if (i + 1 == kLaunches) {
+        EXPECT_EQ(Must(results[0].ToLiteral()), Literal::Vector<int32_t>({1, 200}));
+      }
+    }
+  });
+}
+
+TEST_F(Groups, AConnectionThatBreaksIsResumedAndTheProcessesGoOn) {
+  StartThree({}, {"--group-return-us", "600000000"});
+  Relay relay(daemons_[1]->address());
+  Run(3, relay.address(), [&](const Client& client, int process) {
+    const Executable sum = Must(client.CompileText(SumProgram(3)));
+    const Argument pair = Pair(client, process);
+    for (int i = 0; i < 20; ++i) {
+      const std::vector<Buffer> results = Must(sum.Execute({pair}));
+      if (process == 1 && i % 4 == 0) relay.Break();
+      EXPECT_EQ(Must(results[0].ToLiteral()), Literal::Vector<int32_t>({3, 300}));
+    }
+  });
+}
+
+// The other processes do not wait for grace_us.
+TEST_F(Groups, AConnectionThatBreaksForGoodFailsWhatWaitsForItsProcess) {
+  StartThree({}, {"--grace-us", "3600000000"});
+  auto relay = std::make_unique<Relay>(daemons_[1]->address());
+  Run(3, relay->address(), [&](const Client& client, int process) {
+    const Executable sum = Must(client.CompileText(SumProgram(3)));
+    const std::vector<Buffer> first = Must(sum.Execute({Pair(client, process)}));
+    EXPECT_EQ(Must(first[0].ToLiteral()), Literal::Vector<int32_t>({3, 300}));
+    if (process == 1) {
+      relay.reset();
+      return;
+    }
+    const std::vector<Buffer> results = Must(sum.Execute({Pair(client, process)}));
+    const absl::Status lost = results[0].ToLiteral().status();
+    EXPECT_EQ(KindOf(lost), ErrorKind::kLostDaemon);
+    EXPECT_THAT(std::string(lost.message()), HasSubstr("(rank 1) has ended, or has lost its session"));
+    // The two that are left go on.
+    const Executable pair = Must(client.CompileText(SumProgram(2)));
+    const std::vector<Buffer> after = Must(pair.Execute({Pair(client, process)}, {.devices = {0, 2}}));
+    EXPECT_EQ(Must(after[0].ToLiteral()), Literal::Vector<int32_t>({2, 200}));
+  });
+}
+
+TEST_F(Groups, ADaemonThatIsStartedAgainIsOfTheNextGroup) {
+  StartThree();
+  Run(3, [this](const Client& client, int process) {
+    const Executable sum = Must(client.CompileText(SumProgram(3)));
+    const std::vector<Buffer> first = Must(sum.Execute({Pair(client, process)}));
+    EXPECT_EQ(Must(first[0].ToLiteral()), Literal::Vector<int32_t>({3, 300}));
+    if (process == 2) {
+      daemons_[2]->Kill(SIGKILL);
+      return;
+    }
+    const std::vector<Buffer> results = Must(sum.Execute({Pair(client, process)}));
+    EXPECT_EQ(KindOf(results[0].ToLiteral().status()), ErrorKind::kLostDaemon);
+  });
+  daemons_.pop_back();
+  Start(ClusterOfDaemons::Join() + Flags{"--rank", "2"});
+  for (size_t i = 0; i < 3; ++i) ExpectMembers(i, {0, 1, 2});
+  Run(3, [](const Client& client, int process) {
+    const Executable sum = Must(client.CompileText(SumProgram(3)));
+    const std::vector<Buffer> results = Must(sum.Execute({Pair(client, process)}));
+    EXPECT_EQ(Must(results[0].ToLiteral()), Literal::Vector<int32_t>({3, 300}));
+  });
+}
+
 TEST_F(Groups, AProcessUsesOnlyItsOwnDevices) {
   StartThree();
   Run(3, [](const Client& client, int process) {
@@ -153,6 +288,50 @@ TEST_F(Groups, AProcessUsesOnlyItsOwnDevices) {
             Must(client.CompileText(SumProgram(2))).Execute({}, {.devices = others}).status().message()),
         HasSubstr("sum has no participant on this process's devices"));
   });
+}
+
+TEST_F(Groups, PrivateDaemonsOfOneMachineMeetWithoutSettings) {
+  std::vector<std::thread> threads;
+  for (int process = 0; process < 3; ++process) {
+    threads.emplace_back([this, process] {
+      FolderStore store(folder_.string());
+      // The second group of the same processes has daemons of its own.
+      for (const char* const name : {"first", "second"}) {
+        const absl::StatusOr<Client> client =
+            JoinGroup(store, {.process = process,
+                              .processes = 3,
+                              .name = name,
+                              .timeout = absl::Seconds(60),
+                              .connect = {.address = "private", .daemon_flags = {"--devices", "2"}}});
+        ASSERT_TRUE(client.ok()) << client.status();
+        EXPECT_EQ(client->device_count(), 6);
+        EXPECT_EQ(PlaceInGroup(*client).first_device, 2 * process);
+        const Executable sum = Must(client->CompileText(SumProgram(6)));
+        const std::vector<std::vector<Buffer>> results =
+            Must(sum.ExecuteParticipants({{Pair(*client, 2 * process)}, {Pair(*client, 2 * process + 1)}}));
+        for (const std::vector<Buffer>& of_one : results)
+          EXPECT_EQ(Must(of_one[0].ToLiteral()), Literal::Vector<int32_t>({15, 600}));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(Groups, APrivateDaemonThatCannotStartIsAReasonForAllProcesses) {
+  std::thread second([this] {
+    FolderStore store(folder_.string());
+    const absl::Status status =
+        JoinGroup(store, {.process = 1, .processes = 2, .connect = {.address = "private"}}).status();
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr("Process 0 has not joined"), HasSubstr("cannot start")));
+  });
+  FolderStore store(folder_.string());
+  const absl::Status status =
+      JoinGroup(store,
+                {.processes = 2, .connect = {.address = "private", .daemon_flags = {"--devices", "0"}}})
+          .status();
+  EXPECT_THAT(std::string(status.message()), HasSubstr("devices"));
+  second.join();
 }
 
 TEST_F(Groups, ReasonsNotToJoin) {
@@ -177,6 +356,55 @@ TEST_F(Groups, ReasonsNotToJoin) {
                                      .connect = {.address = daemons_[1]->address()}})),
               HasSubstr("(rank 0); each process of a group needs one of its own"));
   second.join();
+}
+
+TEST_F(Groups, AStoreThatCannotBeWrittenIsSaid) {
+  StartThree();
+  FolderStore store((folder_ / "missing").string());
+  const absl::Status status =
+      JoinGroup(store, {.processes = 2, .connect = {.address = daemons_[0]->address()}}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("cannot be written to the folder " + (folder_ / "missing").string()));
+}
+
+// A store that does something when the process has got its pass.
+class StoreWithPause : public FolderStore {
+ public:
+  StoreWithPause(const std::string& folder, std::function<void()> at_pass)
+      : FolderStore(folder), at_pass_(std::move(at_pass)) {}
+  absl::StatusOr<std::string> Get(const std::string& key, absl::Duration timeout) override {
+    absl::StatusOr<std::string> value = FolderStore::Get(key, timeout);
+    if (key.find("/pass/") != std::string::npos) at_pass_();
+    return value;
+  }
+
+ private:
+  const std::function<void()> at_pass_;
+};
+
+TEST_F(Groups, ADaemonThatChangesWhileTheProcessesJoinIsSaid) {
+  Start({"--cluster", "ci", "--cluster-size", "2"});
+  const std::string address = "unix:" + (folder_ / "fixed.sock").string();
+  const Flags second = ClusterOfDaemons::Join() + Flags{"--rank", "1", "--listen", address};
+  Start(second);
+  for (size_t i = 0; i < 2; ++i) ExpectMembers(i, {0, 1});
+  std::thread first([this] {
+    FolderStore store(folder_.string());
+    EXPECT_OK(JoinGroup(store, {.processes = 2, .connect = {.address = daemons_[0]->address()}}).status());
+  });
+  StoreWithPause store(folder_.string(), [&] {
+    daemons_[1]->Kill(SIGKILL);
+    daemons_[1]->WaitForExit(kPatience);
+    Start(second + Flags{"--devices", "3"});
+    ExpectMembers(2, {0, 1});
+  });
+  const absl::Status status =
+      JoinGroup(store, {.process = 1, .processes = 2, .connect = {.address = address}}).status();
+  EXPECT_THAT(
+      std::string(status.message()),
+      HasSubstr("The daemon of process 1 has changed: it was rank 1 with 1 devices, and is rank 1 with 3"));
+  first.join();
 }
 
 }  // namespace
