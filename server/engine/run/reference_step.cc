@@ -55,6 +55,20 @@ int64_t EvaluatorBytes(hlo::Instruction instruction) {
   return sum;
 }
 
+// Returns true when the evaluator's copies are what takes time: a result without elements, or single numbers,
+// such as the sizes that a program of dynamic shapes checks, take as good as none.
+bool TakesTime(hlo::Instruction instruction) {
+  const auto elements = [](const hlo::Shape& shape) {
+    int64_t sum = 0;
+    for (const hlo::ShapeLeaf& leaf : hlo::Leaves(shape)) sum += Elements(*leaf.shape);
+    return sum;
+  };
+  bool large = elements(instruction.shape()) > 1;
+  for (uint32_t i = 0; i < instruction.operand_count(); ++i)
+    large = large || elements(instruction.operand(i).shape()) > 1;
+  return large && hlo::ByteSize(instruction.shape()).value_or(1) > 0;
+}
+
 // The step's scratch is never written. It represents the heap memory that the evaluator uses at that time, so
 // that this is charged.
 class ReferenceStep final : public Step {
@@ -66,8 +80,7 @@ class ReferenceStep final : public Step {
         instruction_(instruction),
         random_(std::move(random)) {
     set_scratch_bytes(ScratchAlign(EvaluatorBytes(instruction)));
-    // A result without elements takes no time.
-    if (hlo::ByteSize(instruction.shape()).value_or(1) > 0) set_slow_reason("it is left to the evaluator");
+    if (TakesTime(instruction)) set_slow_reason("it is left to the evaluator");
   }
 
   absl::Status Run(const std::byte* const* inputs, std::byte* const* outputs,

@@ -24,10 +24,16 @@ using hlo::NodeId;
 
 namespace {
 
+constexpr size_t kTargetMax = 80;  // The most of a custom call's target that a text shows.
+
 // Returns the text of Op::slow for a step; empty when `reason` is empty.
 std::string SlowText(Instruction instruction, const std::string& reason) {
   if (reason.empty()) return "";
   std::string text(hlo::Name(instruction.opcode()));
+  if (instruction.opcode() == hlo::kCustomCall) {
+    absl::StrAppend(&text, " ",
+                    ToAbsl(ClipUtf8(instruction.attributes<hlo::CustomCallAttributes>().target, kTargetMax)));
+  }
   const hlo::Notes* const notes = instruction.computation().notes(instruction.id());
   if (notes != nullptr && !notes->metadata.source_file.empty())
     absl::StrAppend(&text, " (", ToAbsl(ClipUtf8(notes->metadata.source_file, kSourceFileMax)), ":",

@@ -420,6 +420,20 @@ TEST(Plan, AStepWithoutElementsIsNotSlow) {
   EXPECT_THAT((*plan)->stats().slow_steps, IsEmpty());
 }
 
+// The checks of sizes in programs of dynamic shapes are such steps.
+TEST(Plan, AStepOfSingleNumbersIsNotSlowAndACustomCallIsNamedByItsTarget) {
+  const auto slow = [](const std::string& program) {
+    const auto module = hlo::ParseModule("HloModule m\nENTRY e {\n" + program + "}");
+    EXPECT_TRUE(module.ok()) << module.status();
+    return Compile(**module, {.reference_only = true}).value()->stats().slow_steps;
+  };
+  EXPECT_THAT(slow("p = s32[] parameter(0)\nROOT r = s32[] add(p, p)\n"), IsEmpty());
+  EXPECT_THAT(slow("p = f32[1,1] parameter(0)\nROOT r = f32[1,1] add(p, p)\n"), IsEmpty());
+  EXPECT_THAT(slow("p = f32[64] parameter(0)\nROOT r = (f32[4], s32[4]) custom-call(p), "
+                   "custom_call_target=\"TopK\"\n"),
+              ElementsAre("custom-call TopK: it is left to the evaluator"));
+}
+
 TEST(Plan, SlowStepsAreNamedWithTheirLines) {
   const auto sorted_by = [](const std::string& comparison) {
     const auto module = hlo::ParseModule(R"(HloModule m
