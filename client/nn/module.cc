@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "client/tensor/trace/abstract.h"
 #include "client/tensor/value/limits.h"
+#include "client/tensor/value/replaced.h"
 #include "common/base/text/edit_distance.h"
 #include "hlod/runtime/error.h"
 #include "hlod/tensor/autograd.h"
@@ -113,6 +114,7 @@ void Module::ReplaceEach(const std::function<Tensor(const Tensor&)>& replace) {
       lazy::CopyRole(tensor, found->second, name);
       if (tensor.requires_grad()) found->second.RequiresGrad_();
     }
+    if (found->second.id() != id) lazy::NoteReplaced(tensor, name);
     tensor = found->second;
   });
 }
