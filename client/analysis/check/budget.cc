@@ -64,11 +64,25 @@ absl::StatusOr<double> ReadLimit(const std::string& path, const Metric& metric, 
 }
 
 absl::Status WithoutValue(std::string_view metric) {
+  struct Reason {
+    std::string_view metric, why;
+  };
+  static constexpr std::string_view kMesh = "it needs a mesh on a target of known topology",
+                                    kModule = "it is a figure of a module, not of a program";
+  static constexpr Reason kReasons[] = {
+      {"step_seconds", "give --target"},
+      {"network_bytes", kMesh},
+      {"network_us", kMesh},
+      {"graph_breaks", "a module has none, and a program that marks no steps does not show them"},
+      {"argument_bytes", kModule},
+      {"result_bytes", kModule},
+      {"temporary_bytes", kModule},
+      {"transcendentals", kModule},
+  };
+  const auto* const found = std::ranges::find(kReasons, metric, &Reason::metric);
   return InvalidArgument(
-      "the budget limits %s, which has no value here: step_seconds has none without --target, network_bytes "
-      "and network_us none without a mesh on a target of known topology, transfers, executes, compiles "
-      "and waits none without a program, and arguments, results and temporaries none without a module",
-      metric);
+      "The budget limits %s, which has no value here: %s.", metric,
+      found == std::end(kReasons) ? "it is a figure of a program, not of a module" : found->why);
 }
 
 // Returns a limit that the value keeps and that people can read: the value rounded up, with at least three

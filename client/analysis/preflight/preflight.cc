@@ -516,8 +516,10 @@ Budget ValuesOf(const RunReport& report) {
                    {"compiles", static_cast<double>(report.programs.size())},
                    {"recompiles", static_cast<double>(report.recompiles())},
                    {"executes", static_cast<double>(report.executes)},
-                   {"graph_breaks", static_cast<double>(report.graph_breaks())},
                    {"host_waits", static_cast<double>(report.download_calls)}};
+  // A program that marks no steps shows no breaks, whether it has any or not.
+  if (!report.breaks.empty() || report.step_program.empty())
+    values["graph_breaks"] = static_cast<double>(report.graph_breaks());
   if (report.target.has_value()) values["step_seconds"] = report.step_seconds.low;
   if (report.network.has_value()) {
     values["network_bytes"] = report.network->bytes;

@@ -56,7 +56,9 @@ void AppendTransfers(const RunReport& report, std::string& text) {
     absl::StrAppendFormat(&text, "refused reads    %s of values that do not exist%s\n",
                           Plural(row.calls, "read"), At(row.line));
   }
-  absl::StrAppendFormat(&text, "graph breaks     %d\n", report.graph_breaks());
+  if (report.breaks.empty() && !report.step_program.empty())
+    text += "graph breaks     unknown: the program marks no steps\n";
+  else absl::StrAppendFormat(&text, "graph breaks     %d\n", report.graph_breaks());
   for (size_t i = 0; i < report.breaks.size() && i < kRowsMax; ++i) {
     absl::StrAppendFormat(&text, "                 %s%s: %s\n", report.breaks[i].cause,
                           At(report.breaks[i].line), Plural(report.breaks[i].calls, "time"));

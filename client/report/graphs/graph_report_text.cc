@@ -96,7 +96,9 @@ std::string ToText(const GraphReport& report) {
       report.times.trace_us, report.times.lower_us, report.times.compile_us, report.times.queue_us,
       report.times.execute_us, report.times.wait_us, report.wall_us);
   absl::StrAppend(&text, Graphs(report), "\n");
-  if (report.breaks.empty() && report.steps == 0) absl::StrAppend(&text, "No breaks.\n");
+  if (report.breaks.empty() && report.steps == 0 && report.executes > 0)
+    absl::StrAppend(&text, "Breaks: unknown: the program marks no steps.\n");
+  else if (report.breaks.empty() && report.steps == 0) absl::StrAppend(&text, "No breaks.\n");
   else if (report.breaks.empty()) absl::StrAppend(&text, "No breaks: each step is one graph.\n");
   else absl::StrAppend(&text, Breaks(report), "\n");
   if (!report.recompiles.empty()) absl::StrAppend(&text, Recompiles(report), "\n");

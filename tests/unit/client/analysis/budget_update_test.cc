@@ -47,7 +47,7 @@ TEST(BudgetUpdate, AFileThatIsNotABudgetIsLeftAlone) {
               HasSubstr("other.toml:2: peek_bytes"));
   EXPECT_EQ(ReadFile(path).value(), "\npeek_bytes = 1\n");
   ASSERT_TRUE(WriteFile(path, "step_seconds = 1\n").ok());
-  EXPECT_THAT(std::string(UpdateBudget(path, {{"peak_bytes", 1}}).message()), HasSubstr("without --target"));
+  EXPECT_THAT(std::string(UpdateBudget(path, {{"peak_bytes", 1}}).message()), HasSubstr("give --target"));
 }
 
 }  // namespace

@@ -404,6 +404,11 @@ ENTRY main {
   EXPECT_EQ(report.recompiles(), 1);
   EXPECT_THAT(ToText(report), HasSubstr("step: parameter 2 was f32[1024], now f32[1024]"));
   EXPECT_EQ(ValuesOf(report).at("recompiles"), 1);
+  // A program that marks no steps hides the graphs that end between them.
+  EXPECT_THAT(ToText(report), HasSubstr("graph breaks     unknown: the program marks no steps\n"));
+  EXPECT_FALSE(ValuesOf(report).contains("graph_breaks"));
+  const absl::Status refused = Compare({{"graph_breaks", 0}}, ValuesOf(report)).status();
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("a program that marks no steps does not show them"));
 }
 
 // A loop that uploads a batch, scales it and runs the step, ended before its third step: what it made for

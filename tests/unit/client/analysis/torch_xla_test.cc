@@ -173,7 +173,7 @@ std::string MetricsText(int compiles, const std::string& compile_time) {
       "Metric: OutboundData\n  TotalSamples: 12\n  Accumulator: 3.50GB\n  ValueRate: 1.00KB / second\n"
       "  Rate: 1 / second\n  Percentiles: 1%=1.00KB; 50%=2.00KB\n"
       "Counter: CachedCompile\n  Value: ",
-      compiles * 2, "\nCounter: aten::nonzero\n  Value: 7\n");
+      compiles * 2, "\nCounter: aten::nonzero\n  Value: 7\nCounter: aten::_local_scalar_dense\n  Value: 9\n");
 }
 
 // 1 h 2 min 3 s 28 ms 571.841 us.
