@@ -37,11 +37,13 @@ LayerArgument::LayerArgument(const char* name, const Sizes& values, Limit limit)
 Module::Module(Module& parent, PartName part) : made_at_(part.caller()) {
   const std::string& name = part.name();
   const auto same = [&](const auto& other) { return other.first == name; };
-  if (name.empty() || name.find('.') != std::string::npos ||
-      std::any_of(parent.parts_.begin(), parent.parts_.end(), same)) {
-    Throw(absl::StrCat("the name (", name, ") of a part is empty, has a dot, or is taken"), "module",
-          part.caller());
-  }
+  const auto refuse_if = [&](bool holds, const char* why) {
+    if (holds) Throw(absl::StrCat("the name (", name, ") of a part ", why), "module", part.caller());
+  };
+  refuse_if(name.empty(), "is empty");
+  refuse_if(name.find('.') != std::string::npos, "has a dot");
+  refuse_if(std::any_of(parent.parts_.begin(), parent.parts_.end(), same),
+            "is taken: its parent has another part of that name");
   parent.parts_.emplace_back(name, this);
   parent_ = &parent;
 }

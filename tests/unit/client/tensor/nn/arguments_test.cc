@@ -115,7 +115,8 @@ std::vector<Refused> OtherLayers() {
       REFUSED(ZeroPad2d(m, "a", {1, 2, 3}), "padding has 3 numbers"),
       REFUSED(AdaptiveLogSoftmaxWithLoss(m, "a", 4, 8, {9}), "the cutoffs [9]"),
       REFUSED(AdaptiveLogSoftmaxWithLoss(m, "a", 4, 8, {2}, 0), "div_value (0)"),
-      REFUSED(Relu(m, ""), "is empty, has a dot, or is taken"),
+      REFUSED(Relu(m, ""), "the name () of a part is empty"),
+      REFUSED(Relu(m, "a.b"), "the name (a.b) of a part has a dot"),
   };
 }
 
