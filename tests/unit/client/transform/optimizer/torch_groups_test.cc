@@ -172,6 +172,48 @@ TEST_F(TorchGroups, SettingsChangeBetweenStepsUnlessOthersAreRemembered) {
   EXPECT_EQ(sgd.options().weight_decay, .5);
 }
 
+// In PyTorch the moved parameters are the same objects, and the optimizer trains on.
+TEST_F(TorchGroups, AnOptimizerMadeBeforeToSaysSoInsteadOfTrainingNothing) {
+  struct Model : nn::Module {
+    nn::Linear a{*this, "a", 3, 1};
+  } model;
+  Sgd early(model.Parameters(), {.lr = .1});
+  Lbfgs closures(model.Parameters());
+  model.To(device());
+  const auto loss = [&] { return Sum(model.a(Ones({2, 3}, {.device = device()}))); };
+  loss().Backward();
+  const std::vector<float> before = model.a.weight.Detach().ToVector<float>();
+  EXPECT_THAT(Refused([&] { early.Step(); }),
+              AllOf(HasSubstr("parameter 0 (a.weight) has been replaced by To() of its module"),
+                    HasSubstr("make the optimizer after To()")));
+  EXPECT_THAT(Refused([&] { closures.Step(loss); }), HasSubstr("parameter 0 (a.weight)"));
+  Sgd sgd(model.Parameters(), {.lr = .1});
+  model.To(device());  // The tensors are there already, and stay.
+  sgd.Step();
+  for (size_t i = 0; i < 3; ++i)
+    EXPECT_FLOAT_EQ(model.a.weight.Detach().ToVector<float>()[i], before[i] - .1f * 2);
+  model.To(kBF16);
+  EXPECT_THAT(Refused([&] { sgd.Step(); }), HasSubstr("make the optimizer after To()"));
+}
+
+// A weight of two modules of which one has moved is still the other's.
+TEST_F(TorchGroups, AParameterThatAnotherModuleStillHasIsTrainedOn) {
+  struct Model : nn::Module {
+    nn::Linear a{*this, "a", 3, 1};
+  } model;
+  model.To(device());
+  struct Copy : nn::Module {
+    explicit Copy(const Tensor& shared) : weight(shared) { RegisterParameter("weight", weight); }
+    Tensor weight;
+  } copy(model.a.weight);
+  copy.To(kBF16);
+  Sgd sgd({model.a.weight}, {.lr = .1});
+  const float before = model.a.weight.Detach().ToVector<float>()[0];
+  Sum(model.a(Ones({2, 3}, {.device = device()}))).Backward();
+  sgd.Step();
+  EXPECT_FLOAT_EQ(model.a.weight.Detach().ToVector<float>()[0], before - .1f * 2);
+}
+
 TEST_F(TorchGroups, WhatPyTorchRefusesIsRefusedAtItsLine) {
   const std::vector<Tensor> p = {Parameter()};
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
