@@ -165,8 +165,10 @@ std::optional<Integers> Fold(hlo::Instruction instruction,
       if (shape.rank() != 1) return std::nullopt;
       const auto& slice = instruction.attributes<hlo::SliceAttributes>();
       Integers part;
-      for (int64_t i = slice.start[0]; i < slice.limit[0]; i += slice.stride[0]) {
+      // Counts the elements instead of comparing places, because a step may lead beyond the last number.
+      for (int64_t k = 0, i = slice.start[0]; k < shape.dims[0]; ++k) {
         part.push_back((*operands[0])[static_cast<size_t>(i)]);
+        if (k + 1 < shape.dims[0]) i += slice.stride[0];
       }
       return part;
     }

@@ -397,6 +397,18 @@ func.func private @filled(%n: tensor<i32>) -> tensor<?x3xi32> {
               HasSubstr("Argument 0 of the function @main is f32[?,2]; the call has f32[2,3]"));
 }
 
+// A step beyond the last number of 64 bits once led to what lies before the array.
+TEST(Convert, ASliceOfSizesMayHaveAnyStep) {
+  const std::string text = R"(
+func.func @main(%x: tensor<f32>) -> tensor<?xf32> {
+  %c = stablehlo.constant dense<[3, 4, 5]> : tensor<3xi64>
+  %s = stablehlo.slice %c [1:3:9223372036854775807] : (tensor<3xi64>) -> tensor<1xi64>
+  %y = stablehlo.dynamic_broadcast_in_dim %x, %s, dims = [] : (tensor<f32>, tensor<1xi64>) -> tensor<?xf32>
+  return %y : tensor<?xf32>
+})";
+  EXPECT_THAT(Elements<float>(RunText(text, {Literal::Scalar<float>(2)})), ElementsAre(2, 2, 2, 2));
+}
+
 // JAX divides a size like this: in a function of two results, by signs and remainders.
 TEST(Convert, SizesAreKnownThroughCallsAndArithmetic) {
   const std::string text = R"(
