@@ -1,4 +1,5 @@
 // Reshapes, slices, pads and concatenations of arrays with dynamic dimensions.
+#include <algorithm>
 #include <utility>
 
 #include "common/base/text/strings.h"
@@ -121,8 +122,9 @@ absl::Status Slice(DynamicRewrite& w, Instruction instruction, Operands x) {
     if (!x[0].sizes[d]) continue;
     const Op end = w.b().Binary(kMinimum, *x[0].sizes[d], w.arrays().Number(slice.limit[d]));
     const Op left = w.b().Binary(kMaximum, end - w.arrays().Number(slice.start[d]), w.arrays().Number(0));
-    sizes[d] = w.b().Binary(kDivide, left + w.arrays().Number(slice.stride[d] - 1),
-                            w.arrays().Number(slice.stride[d]));
+    // A longer step takes the first element alone, too, and may not be a number of the type of sizes.
+    const int64_t step = std::min(slice.stride[d], std::max<int64_t>(1, slice.limit[d] - slice.start[d]));
+    sizes[d] = w.b().Binary(kDivide, left + w.arrays().Number(step - 1), w.arrays().Number(step));
   }
   return w.Done(instruction, w.Same(instruction, {x[0].data}), std::move(sizes));
 }

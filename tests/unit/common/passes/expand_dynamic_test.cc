@@ -269,6 +269,21 @@ TEST(ExpandDynamic, SizesOutsideTheBoundEndTheRun) {
   }
 }
 
+// The first step is no s32, and the sum of the second one and a size is none.
+TEST(ExpandDynamic, ASliceMayHaveAnyStep) {
+  for (const std::string step : {"4294967296", "2147483647"}) {
+    const auto module = Parse("  c = f32[<=1] slice(y), slice={[0:6:" + step + "]}\n" + Stored("c", 1));
+    ASSERT_TRUE(module.ok()) << module.status();
+    const auto expanded = ExpandDynamic(**module);
+    ASSERT_TRUE(expanded.ok()) << expanded.status();
+    for (int32_t n = 0; n <= 6; ++n) {
+      const auto result = RunWith(**expanded, n);
+      ASSERT_TRUE(result.ok()) << result.status();
+      EXPECT_EQ(result->elements()[1], Literal::Scalar<int32_t>(n > 0 ? 1 : 0)) << step << " of " << n;
+    }
+  }
+}
+
 TEST(ExpandDynamic, WhatIsNotKnownIsRefusedByName) {
   struct Case {
     std::string lines, said;
