@@ -128,8 +128,12 @@ absl::StatusOr<Literal> Slice(Evaluation& evaluation, Instruction instruction, O
   const auto& slice = instruction.attributes<hlo::SliceAttributes>();
   View source{0, RowMajorStrides(operands[0].shape().dims)};
   source.offset = Offset(slice.start, source.strides);
-  for (size_t d = 0; d < source.strides.size(); ++d)
-    source.strides[d] *= slice.stride.empty() ? 1 : slice.stride[d];
+  for (size_t d = 0; d < source.strides.size(); ++d) {
+    // A slice of one element may have any step; others overflow only for empty arrays.
+    if (!slice.stride.empty() && instruction.shape().dims[d] > 1 &&
+        __builtin_mul_overflow(source.strides[d], slice.stride[d], &source.strides[d]))
+      source.strides[d] = 0;
+  }
   return FromView(evaluation, instruction, operands[0], source);
 }
 

@@ -68,7 +68,10 @@ std::optional<StridedView> ViewOf(hlo::Instruction instruction) {
       const auto& slice = instruction.attributes<hlo::SliceAttributes>();
       for (size_t i = 0; i < in_strides.size(); ++i) {
         view.start += slice.start[i] * in_strides[i];
-        view.strides[i] = in_strides[i] * (slice.stride.empty() ? 1 : slice.stride[i]);
+        // A slice of one element may have any step.
+        const bool steps = !slice.stride.empty() && out.dims[i] > 1;
+        if (__builtin_mul_overflow(in_strides[i], steps ? slice.stride[i] : 1, &view.strides[i]))
+          view.strides[i] = 0;  // The array is empty.
       }
       return view;
     }

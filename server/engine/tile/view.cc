@@ -72,7 +72,10 @@ std::optional<StridedRead> Apply(hlo::Instruction instruction, const StridedRead
       result.strides = operand.strides;
       for (size_t d = 0; d < to.dims.size(); ++d) {
         result.offset += slice.start[d] * operand.strides[d];
-        if (!slice.stride.empty()) result.strides[d] *= slice.stride[d];
+        // A slice of one element may have any step; others overflow only for empty arrays.
+        if (!slice.stride.empty() && to.dims[d] > 1 &&
+            __builtin_mul_overflow(result.strides[d], slice.stride[d], &result.strides[d]))
+          result.strides[d] = 0;
       }
       return result;
     }

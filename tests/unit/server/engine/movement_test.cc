@@ -68,6 +68,8 @@ TEST(Movement, ReversesAndSlices) {
   Check("f32[10,12]", "f32[3,4] slice(p0), slice={[2:8:2],[1:12:3]}");
   Check("s8[10,12,5]", "s8[4,12,5] slice(p0), slice={[3:7],[0:12],[0:5]}");
   Check("f32[10]", "f32[0] slice(p0), slice={[4:4]}");
+  // A step beyond all elements takes one, whatever the step times their distance is (seen by UBSan).
+  Check("f32[10,12]", "f32[1,4] slice(p0), slice={[2:8:4611686018427387904],[1:12:3]}");
 }
 TEST(Movement, CopiesReshapesAndBitcasts) {
   Check("f32[4,6]", "f32[4,6] copy(p0)");
