@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "common/base/arithmetic.h"
@@ -273,11 +274,18 @@ class GroupBuilder {
   std::vector<Op> Reduced() {
     std::vector<Op> results;
     for (size_t i = 0; i < operands_[0].size(); ++i) {
-      Op sum = operands_[0][i];
+      const PrimitiveType type = b_.shape(operands_[0][i]).type;
+      const std::optional<Opcode> wide = IsAddedInF32(type) ? SumOrProduct() : std::nullopt;
+      const auto operand = [&](size_t m) {
+        return wide.has_value() ? b_.Convert(operands_[m][i], kF32) : operands_[m][i];
+      };
+      Op sum = operand(0);
       const Dims every = All(b_.shape(sum).rank());
-      for (size_t m = 1; m < operands_.size(); ++m)
-        sum = b_.Add(kMap, {sum, operands_[m][i]}, DimensionsAttributes{every}, {reducer_});
-      results.push_back(sum);
+      for (size_t m = 1; m < operands_.size(); ++m) {
+        sum = wide.has_value() ? b_.Binary(*wide, sum, operand(m))
+                               : b_.Add(kMap, {sum, operand(m)}, DimensionsAttributes{every}, {reducer_});
+      }
+      results.push_back(wide.has_value() ? b_.Convert(sum, type) : sum);
     }
     return results;
   }
@@ -341,6 +349,20 @@ class GroupBuilder {
 
  private:
   int64_t Dimension() const { return instruction_.attributes<CollectiveAttributes>().dimensions[0]; }
+  // Returns true for the types whose sums XLA's CPU computes in f32 and rounds once, so that they do not lose
+  // a bit with every participant: bf16 and the floats of 8 bits and less, not f16.
+  static bool IsAddedInF32(PrimitiveType type) {
+    return IsFloat(type) && type != kF16 && type != kF32 && type != kF64;
+  }
+  // Returns the opcode of a reducer that adds or multiplies its two parameters, and nullopt for others.
+  std::optional<Opcode> SumOrProduct() const {
+    const Instruction root = module_->computation(reducer_).root();
+    if (root.opcode() != kAdd && root.opcode() != kMultiply) return std::nullopt;
+    const Instruction x = root.operand(0), y = root.operand(1);
+    const bool plain =
+        x.opcode() == kParameter && y.opcode() == kParameter && x.parameter_number() != y.parameter_number();
+    return plain ? std::optional<Opcode>(root.opcode()) : std::nullopt;
+  }
   // When a program does not state groups, its stated result shapes have not been compared with the groups
   // yet.
   absl::Status CheckResult(size_t i, const Shape& made) const {

@@ -52,6 +52,24 @@ TEST(EvaluateParticipants, ReduceGivesTheSumToTheFirst) {
   EXPECT_EQ(*got, Numbers({0, 11, 15, 0}));
 }
 
+// In bf16, whose numbers are 2 apart from 256 on, 256 + 1 is 256: sums that were rounded after each
+// participant would be 256. The sum of all, 259, is rounded to the even one of 258 and 260.
+TEST(EvaluateParticipants, SumsOfBf16AreRoundedOnce) {
+  const auto module = ParseModule(
+      "HloModule m, replica_count=4\nadd {\n p = bf16[] parameter(0)\n q = bf16[] parameter(1)\n"
+      " ROOT r = bf16[] add(p, q)\n}\nENTRY e {\n x = bf16[1] parameter(0)\n"
+      " ROOT y = bf16[1] all-reduce(x), to_apply=add, replica_groups={}\n}\n");
+  ASSERT_TRUE(module.ok()) << module.status();
+  std::vector<Literal> literals;
+  for (const float number : {256.f, 1.f, 1.f, 1.f})
+    literals.push_back(Literal::Vector<hlo::BF16>({hlo::BF16(number)}));
+  std::vector<std::vector<const Literal*>> arguments;
+  for (const Literal& literal : literals) arguments.push_back({&literal});
+  const auto results = EvaluateParticipants(**module, arguments);
+  ASSERT_TRUE(results.ok()) << results.status();
+  for (const Literal& result : *results) EXPECT_EQ(static_cast<float>(result.data<hlo::BF16>()[0]), 260.f);
+}
+
 TEST(EvaluateParticipants, PairsWithoutAChannelAreReplicas) {
   const auto got = RunNumbers("replica_count=2, num_partitions=2",
                               "collective-permute(x), source_target_pairs={{0,1}}", {5, 6, 7, 8});
