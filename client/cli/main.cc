@@ -17,6 +17,7 @@
 #include "common/base/errors/error.h"
 #include "common/base/system/file.h"
 #include "common/rpc/credentials.h"
+#include "common/rpc/endpoint.h"
 
 namespace {
 
@@ -162,6 +163,12 @@ struct ConnectionFlags {
     }
     if (status.ok()) status = ReadOption("--tls-key", *key, key_file, is_key_of, tls.key);
     if (status.ok()) status = ReadTokenFile(argc, argv, *token, token_file, common.connect.token);
+    // A wrong address is a mistake on the command line; "private" is a daemon of the command's own.
+    if (const std::string& address = common.connect.address;
+        status.ok() && !address.empty() && address != "private") {
+      if (const absl::Status parsed = hlod::rpc::ParseEndpoint(address).status(); !parsed.ok())
+        status = hlod::cli::UsageError(absl::StrCat("--address: ", parsed.message()));
+    }
     if (!status.ok()) return status;
     common.connect.name = "hloctl";
     if (!record.empty()) setenv("HLOD_COMMAND_LOG", record.c_str(), /*overwrite=*/1);

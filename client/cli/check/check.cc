@@ -119,6 +119,9 @@ absl::StatusOr<CheckOutcome> Check(const CommonOptions& common, const CheckOptio
   analysis::Budget budget;
   if (!options.budget.empty() && !options.update_budget) {
     ASSIGN_OR_RETURN(budget, analysis::ReadBudget(options.budget));
+    // Said before a program runs for nothing.
+    if (budget.contains("step_seconds") && !target.has_value())
+      RETURN_IF_ERROR(analysis::Compare({{"step_seconds", 0}}, {}).status());
   }
   if (!options.program.empty()) return CheckProgram(common, options, target, budget);
   if (!options.preflight.empty()) return CheckLogs(common, options, target, budget);

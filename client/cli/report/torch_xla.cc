@@ -1,6 +1,10 @@
 // hloctl graphs --from-torch-xla: prints what PyTorch/XLA's own dumps say about a program's graphs.
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/analysis/torch_xla/torch_xla_report.h"
 #include "client/cli/commands.h"
 #include "client/cli/print/json.h"
@@ -100,11 +104,36 @@ Json ReportJson(const torch_xla::Report& report) {
           {"problems", report.problems}};
 }
 
+// Returns the files that exist for the names that a user gave to PyTorch/XLA, which appends the ordinal of
+// the process to that of XLA_SAVE_TENSORS_FILE: NAME itself, or NAME.0, NAME.1 and so on.
+std::vector<std::string> FilesOf(const std::string& name) {
+  const auto exists = [](const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
+  };
+  if (exists(name)) return {name};
+  std::vector<std::string> files;
+  for (std::string path = name + ".0"; exists(path); path = absl::StrCat(name, ".", files.size()))
+    files.push_back(path);
+  return files;
+}
+
 }  // namespace
 
 absl::Status TorchXlaGraphs(const CommonOptions& common, const std::vector<std::string>& dumps) {
   torch_xla::Dump dump;
-  for (const std::string& path : dumps) RETURN_IF_ERROR(torch_xla::ReadDump(path, dump));
+  bool found = false;
+  for (const std::string& name : dumps) {
+    for (const std::string& path : FilesOf(name)) {
+      RETURN_IF_ERROR(torch_xla::ReadDump(path, dump));
+      found = true;
+    }
+  }
+  if (!found) {
+    return NotFound(
+        "--from-torch-xla: there is none of the files %s, nor one with a process's ordinal (%s.0)",
+        absl::StrJoin(dumps, ", "), dumps.front());
+  }
   const torch_xla::Report report = torch_xla::ReportOf(std::move(dump));
   if (common.json) Show(Dump(ReportJson(report)) + "\n");
   else Show(torch_xla::ToText(report));

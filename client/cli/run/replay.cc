@@ -15,6 +15,7 @@
 #include "common/base/errors/status.h"
 #include "common/base/kinds.h"
 #include "common/base/sha256.h"
+#include "common/base/text/count.h"
 #include "common/base/text/printable.h"
 #include "common/hlo/proto/codec.h"
 
@@ -334,7 +335,8 @@ absl::Status Replay(const CommonOptions& common, const ReplayOptions& options) {
         static_cast<long long>(stats.device_to_host.bytes),
         static_cast<long long>(stats.device_to_host.calls), static_cast<long long>(stats.peak_bytes));
     if (replayer.not_read() > 0)
-      std::printf("%lld reads of placeholders were skipped\n", static_cast<long long>(replayer.not_read()));
+      std::printf("%s of placeholders %s skipped\n", CountText(replayer.not_read(), "read").c_str(),
+                  replayer.not_read() == 1 ? "was" : "were");
   }
   if (replayer.failed() == 0) return absl::OkStatus();
   return Annotate(replayer.first_failure(), absl::StrFormat("%d of %d commands failed, the first",

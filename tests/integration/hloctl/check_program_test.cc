@@ -194,6 +194,12 @@ std::string Read(const std::filesystem::path& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
+TEST_F(CheckProgram, ABudgetOfSecondsNeedsATarget) {
+  const Output output = Check("--budget " + File("seconds.toml", "step_seconds = 1\n"));
+  EXPECT_EQ(output.code, 1) << output.text;
+  EXPECT_EQ(output.text, "hloctl: The budget limits step_seconds, which has no value here: give --target.\n");
+}
+
 // The program is the suite, each limit a test case; an exceeded limit names the line to blame.
 TEST_F(CheckProgram, WritesJUnit) {
   const std::string junit = (folder_ / "check.xml").string();

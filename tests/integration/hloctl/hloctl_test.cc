@@ -367,6 +367,13 @@ TEST_F(Hloctl, CredentialsAreCheckedBeforeTheyTravel) {
   EXPECT_EQ(daemon_->Connect(options).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST_F(Hloctl, AWrongAddressIsAMistakeOnTheCommandLine) {
+  const Output output = RunAt("foo", "ping");
+  EXPECT_EQ(output.code, 2);
+  EXPECT_NE(output.text.find("hloctl: --address: Address (foo) is none of unix:PATH"), std::string::npos)
+      << output.text;
+}
+
 TEST_F(Hloctl, ATokenComesFromAFileThatOthersCannotRead) {
   std::ofstream(folder_ / "token") << "secret\n";
   std::filesystem::permissions(folder_ / "token", std::filesystem::perms(0600));
@@ -536,6 +543,13 @@ TEST_F(Hloctl, GraphsOfPyTorchXlaAreReadFromItsDumps) {
   EXPECT_EQ(text.code, 0);
   EXPECT_NE(text.text.find("train.py:12 main: user torch_xla.sync: 1 graph, 1 compiles"), std::string::npos)
       << text.text;
+  // PyTorch/XLA 2.9 appends the ordinal to a name; files that a run did not write may be absent.
+  std::filesystem::copy_file(File("causes.txt"), File("traces.txt.0"));
+  const Output numbered = Run("graphs --from-torch-xla " + File("traces.txt") + " " + File("metrics.txt"));
+  EXPECT_EQ(numbered.text, text.text);
+  const Output absent = Run("graphs --from-torch-xla " + File("metrics.txt"));
+  EXPECT_EQ(absent.code, 1);
+  EXPECT_NE(absent.text.find("there is none of the files"), std::string::npos) << absent.text;
   const Output foreign = Run("graphs --from-torch-xla " + File("add.hlo"));
   EXPECT_EQ(foreign.code, 1);
   EXPECT_NE(foreign.text.find("add.hlo:1: this is not a dump of PyTorch/XLA"), std::string::npos)
