@@ -10,6 +10,7 @@
 #include "client/tensor/trace/runtime.h"
 #include "client/tensor/value/impl.h"
 #include "client/tensor/value/throw.h"
+#include "common/base/text/count.h"
 #include "common/base/text/strings.h"
 #include "common/hlo/text/sharding.h"
 
@@ -17,7 +18,6 @@ namespace hlod::lazy {
 namespace {
 
 constexpr size_t kStepsShown = 12;  // The maximum number of path steps that an error shows.
-constexpr size_t kOutputsShown = 10;
 
 std::string Describe(const Value& value) {
   return absl::StrCat("a placeholder ", ShapeText(value), ", tensor ", value.id, ", made at ",
@@ -101,21 +101,24 @@ void CheckNoPlaceholder(const Value& value, const char* operation, const Caller&
 }
 
 void CheckLivePlaceholders(const Trace& graph, const Caller& caller) {
-  std::string text;
+  std::string example;
   size_t count = 0;
   const Value* first = nullptr;
   for (const Value* value : graph.LiveInOrder()) {
     const std::vector<NodeId> path = PathToPlaceholder(graph, value->node());
     if (path.empty()) continue;
-    if (first == nullptr) first = graph.ParameterAt(path.back())->value.get();
-    if (count++ < kOutputsShown) {
-      absl::StrAppend(&text, "\n  ", ShapeText(*value), ", tensor ", value->id, ": ", Way(graph, path));
-    }
+    if (count++ > 0) continue;
+    first = graph.ParameterAt(path.back())->value.get();
+    example = absl::StrCat(ShapeText(*value), ", tensor ", value->id, ": ", Way(graph, path));
   }
   if (count == 0) return;
-  if (count > kOutputsShown) absl::StrAppend(&text, "\n  and ", count - kOutputsShown, " more");
-  Throw(PlaceholderError(*first,
-                         absl::StrCat(count, " tensors depend on placeholders and were not computed:", text)),
+  Throw(PlaceholderError(
+            *first, absl::StrCat(CountText(static_cast<int64_t>(count), "tensor"),
+                                 count == 1 ? " depends" : " depend",
+                                 " on placeholders, which have no values, and cannot be computed",
+                                 count == 1 ? "" : "; one of them", ": ", example,
+                                 "\nTo learn what a step without values needs, run it with `hloctl check "
+                                 "-- PROGRAM` or ConnectAbstract().")),
         "sync", caller);
 }
 

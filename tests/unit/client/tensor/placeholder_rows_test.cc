@@ -124,6 +124,8 @@ TEST_F(PlaceholderRows, SyncNamesThePlaceholderAndTheWayThere) {
   const Tensor dependent = Sin(p * x);
   const absl::Status status = Thrown([] { Sync(); });
   EXPECT_EQ(KindOf(status), ErrorKind::kPlaceholder);
+  EXPECT_THAT(last_what_, HasSubstr("1 tensor depends on placeholders"));
+  EXPECT_THAT(last_what_, HasSubstr("`hloctl check -- PROGRAM` or ConnectAbstract()"));
   EXPECT_THAT(last_what_, HasSubstr("sin (placeholder_rows_test.cc"));
   EXPECT_THAT(last_what_, HasSubstr("mul (placeholder_rows_test.cc"));
   EXPECT_THAT(last_what_, HasSubstr("tensor " + std::to_string(p.id())));
@@ -132,6 +134,17 @@ TEST_F(PlaceholderRows, SyncNamesThePlaceholderAndTheWayThere) {
   EXPECT_THAT(independent.ToVector<float>(), ElementsAre(2, 4));
   EXPECT_EQ(KindOf(Thrown([&] { dependent.ToHost(); })), ErrorKind::kPlaceholder);
   EXPECT_THAT(last_what_, HasSubstr("sin (placeholder_rows_test.cc"));
+}
+
+TEST_F(PlaceholderRows, SyncOfALoopShowsOneWayAndTheNumber) {
+  const Tensor p = Placeholder({2}, kF32, device());
+  std::vector<Tensor> results;
+  for (int i = 0; i < 4; ++i) results.push_back(Cos(p) + i);
+  EXPECT_EQ(KindOf(Thrown([] { Sync(); })), ErrorKind::kPlaceholder);
+  EXPECT_THAT(last_what_, HasSubstr("4 tensors depend on placeholders"));
+  const size_t first = last_what_.find("cos (");
+  ASSERT_NE(first, std::string::npos) << last_what_;
+  EXPECT_EQ(last_what_.find("cos (", first + 1), std::string::npos) << last_what_;
 }
 
 // Acceptance row PH9.
