@@ -38,6 +38,8 @@ Unit UnitOf(std::string_view limit) { return limit.find("bytes") != limit.npos ?
 
 absl::Status SetNumber(int64_t& field, std::string_view value, int64_t least, int64_t most, Unit unit) {
   const absl::StatusOr<int64_t> number = ParseSize(value);
+  if (!number.ok() && unit == Unit::kNone)
+    return InvalidArgument("\"%s\" is not a whole number within %d and %d", value, least, most);
   if (!number.ok()) {
     return InvalidArgument("%s; it must be within %s and %s", FromAbsl(number.status().message()),
                            Format(least, unit), Format(most, unit));

@@ -25,6 +25,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "common/base/errors/status.h"
 #include "common/base/system/deadlock_detection.h"
 #include "common/base/system/file.h"
@@ -49,8 +51,13 @@ void LogForGrpc(gpr_log_func_args* args) {
 
 // Returns "tls_cert: /etc/hlod/cert.pem: no PEM certificate was found in it." An error in a file that the
 // configuration names is an error of the configuration.
+// Returns the flag of a key of the configuration: --token-file.
+std::string FlagOf(std::string_view key) {
+  return absl::StrCat("--", absl::StrReplaceAll(ToAbsl(key), {{"_", "-"}}));
+}
+
 absl::Status About(std::string_view key, const std::string& path, const absl::Status& status) {
-  return InvalidArgument("%s: %s: %s.", key, path, FromAbsl(status.message()));
+  return InvalidArgument("%s: %s: %s.", FlagOf(key), path, FromAbsl(status.message()));
 }
 
 // ReadNamed returns the text of a file that the configuration names, without surrounding blanks; empty if it
@@ -60,9 +67,9 @@ absl::StatusOr<std::string> ReadNamed(std::string_view key, const std::string& p
   if (path.empty()) return std::string();
   const absl::StatusOr<std::string> text =
       secrecy == Secrecy::kSecret ? ReadSecretFile(path) : ReadFile(path);
-  if (!text.ok()) return InvalidArgument("%s: %s", key, FromAbsl(text.status().message()));
+  if (!text.ok()) return InvalidArgument("%s: %s", FlagOf(key), FromAbsl(text.status().message()));
   std::string trimmed(absl::StripAsciiWhitespace(*text));
-  if (trimmed.empty()) return InvalidArgument("%s: the file %s is empty.", key, path);
+  if (trimmed.empty()) return InvalidArgument("%s: the file %s is empty.", FlagOf(key), path);
   return trimmed;
 }
 
@@ -218,7 +225,7 @@ absl::Status SetUpProcess(const std::string& log_level) {
   spdlog::set_default_logger(MakeLogger());
   const spdlog::level::level_enum level = spdlog::level::from_str(log_level);
   if (level == spdlog::level::off && log_level != "off") {
-    return InvalidArgument("log_level: \"%s\" is not one of trace, debug, info, warn, error, off.",
+    return InvalidArgument("--log-level: \"%s\" is not one of trace, debug, info, warn, error, off.",
                            log_level);
   }
   spdlog::set_level(level);

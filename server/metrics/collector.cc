@@ -23,6 +23,9 @@ double In(Unit unit, int64_t figure) {
   return unit == Unit::kMicroseconds ? static_cast<double>(figure) / 1e6 : static_cast<double>(figure);
 }
 
+// Returns the version of "0.3 pid 17": a process's number would make every start another series.
+std::string VersionOf(const std::string& daemon) { return daemon.substr(0, daemon.find(" pid ")); }
+
 void Add(MetricFamily& family, double value, std::vector<ClientMetric::Label> labels = {}) {
   ClientMetric metric;
   metric.label = std::move(labels);
@@ -108,7 +111,7 @@ std::vector<MetricFamily> Collector::Ask() const {
   }
   std::vector<MetricFamily> families;
   families.push_back({"hlod_build_info", "1; the label says which hlod this is.", MetricType::Gauge, {}});
-  Add(families.back(), 1, {{"version", stats.version()}});
+  Add(families.back(), 1, {{"version", VersionOf(stats.version())}});
   for (const Metric<v1::DaemonStats>& row : kDaemonMetrics) {
     families.push_back({row.name, row.help, row.type, {}});
     Add(families.back(), row.value(stats));

@@ -71,6 +71,7 @@ TEST_F(Metrics, AreTheLedgersFigures) {
   EXPECT_EQ(scrape["hlod_executes_total"], 3);
   EXPECT_EQ(scrape["hlod_compiles_total"], 1);
   EXPECT_EQ(scrape["hlod_sessions"], 1);
+  EXPECT_TRUE(std::regex_search(text_, std::regex("hlod_build_info\\{version=\"hlod [0-9.]+\"\\} 1")));
   EXPECT_EQ(scrape[Transferred("upload", "host_to_device")], 4000);
   EXPECT_EQ(scrape[Transferred("upload", "host_to_device", "transfers")], 1);
   EXPECT_EQ(scrape[Transferred("download", "device_to_host")], 3 * 4000);

@@ -66,13 +66,13 @@ TEST_F(Startup, ASecretThatOthersMayReadOrWriteIsRefused) {
   for (const int mode : {0604, 0644, 0620, 0602, 0666}) {
     std::filesystem::permissions(token, std::filesystem::perms(mode));
     ExpectUsageError("--token-file " + token,
-                     "token_file: File " + token + " holds a secret, and its mode is ");
+                     "--token-file: File " + token + " holds a secret, and its mode is ");
   }
   ExpectUsageError("--token-file " + token, "0666: others than its owner may write it; `chmod 600` it");
   std::filesystem::permissions(token, std::filesystem::perms(0640));
   std::filesystem::permissions(Path("a.key"), std::filesystem::perms(0644));
   ExpectUsageError("--token-file " + token + " --tls-cert " + Path("a.pem") + " --tls-key " + Path("a.key"),
-                   "tls_key: File " + Path("a.key"));
+                   "--tls-key: File " + Path("a.key"));
 }
 
 TEST_F(Startup, TcpThatEveryUserMayUseIsSaidInTheLogAndInTheHelp) {
@@ -125,6 +125,7 @@ TEST_F(Startup, PlainTcpOffTheLoopbackNamesTheFlagsThatItNeeds) {
 }
 
 TEST_F(Startup, AWrongCommandLineIsReportedInItsName) {
+  ExpectUsageError("--log-level loud", "hlod: --log-level: \"loud\" is not one of trace");
   ExpectUsageError("--bogus", "hlod: The following argument was not expected: --bogus");
 }
 
@@ -241,7 +242,7 @@ TEST_F(Startup, LimitsThatNoClientCouldLiveWithAreRefused) {
 TEST_F(Startup, MistakesOfTheCommandLineHaveOneCode) {
   ExpectUsageError("--frobnicate 3", "frobnicate");
   ExpectUsageError("--devices", "devices");
-  ExpectUsageError("--devices two", "not a whole number");
+  ExpectUsageError("--devices two", "\"two\" is not a whole number within 1 and 1024");
   ExpectUsageError("--config " + File("dash.toml", "device-memory = 1\n"), "device_memory");
 }
 
