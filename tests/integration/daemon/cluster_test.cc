@@ -363,7 +363,7 @@ TEST_F(ClusterWithCertificates, OnlyDaemonsOfTheClusterAreMembers) {
   EXPECT_OK(Must(daemons_[2]->Administration()).TryLaunches(5).status());
   // A certificate of a client of the same authority, and one of another cluster.
   ExpectRefused(Join() + Certificate("client", ""),
-                "tls_cert: " + Path("client.pem") +
+                "--tls-cert: " + Path("client.pem") +
                     " does not name a daemon of cluster \"ci\": it needs the URI "
                     "hlod://ci/daemon/NAME",
                 2);

@@ -172,7 +172,7 @@ TEST_F(Startup, OnlySizesAreReportedInBytes) {
 TEST_F(Startup, AFolderIsNoFile) {
   ExpectUsageError("--token-file /tmp", "/tmp");
   ExpectUsageError("--config /tmp", "Is a directory");
-  ExpectUsageError("--tls-cert /tmp --tls-key /tmp", "tls_cert: File /tmp");
+  ExpectUsageError("--tls-cert /tmp --tls-key /tmp", "--tls-cert: File /tmp");
   ExpectUsageError("--config /nowhere.toml", "/nowhere.toml");
 }
 
