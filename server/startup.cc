@@ -49,13 +49,13 @@ void LogForGrpc(gpr_log_func_args* args) {
   spdlog::log(level, "gRPC: {}", args->message);
 }
 
-// Returns "tls_cert: /etc/hlod/cert.pem: no PEM certificate was found in it." An error in a file that the
-// configuration names is an error of the configuration.
 // Returns the flag of a key of the configuration: --token-file.
 std::string FlagOf(std::string_view key) {
   return absl::StrCat("--", absl::StrReplaceAll(ToAbsl(key), {{"_", "-"}}));
 }
 
+// Returns "--tls-cert: /etc/hlod/cert.pem: no PEM certificate was found in it." An error in a file that the
+// configuration names is an error of the configuration.
 absl::Status About(std::string_view key, const std::string& path, const absl::Status& status) {
   return InvalidArgument("%s: %s: %s.", FlagOf(key), path, FromAbsl(status.message()));
 }
@@ -121,7 +121,7 @@ absl::StatusOr<std::string> NameInCluster(const Config& config, const grpc_serve
     if (uri.size() > prefix.size() && uri.starts_with(prefix)) return uri.substr(prefix.size());
   }
   return InvalidArgument(
-      "tls_cert: %s does not name a daemon of cluster \"%s\": it needs the URI %sNAME (subjectAltName).",
+      "--tls-cert: %s does not name a daemon of cluster \"%s\": it needs the URI %sNAME (subjectAltName).",
       config.tls_cert, config.cluster, prefix);
 }
 

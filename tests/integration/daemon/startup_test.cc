@@ -186,7 +186,7 @@ TEST_F(Startup, CertificatesAreLookedThrough) {
                    "b.key: it is not the key of the certificate");
   ExpectUsageError(
       "--tls-cert " + Path("a.pem") + " --tls-key " + Path("a.key") + " --tls-client-ca " + garbage,
-      "tls_client_ca: " + garbage);
+      "--tls-client-ca: " + garbage);
 }
 
 TEST_F(Startup, ClientsThatExpectTheOtherSortOfConnectionAreToldAtOnce) {
