@@ -25,6 +25,13 @@ namespace {
 
 using Config = std::map<std::string, int64_t, std::less<>>;
 
+// Returns the shapes of a call's results, one or the elements of a tuple, without layouts.
+std::vector<Shape> ResultsOf(Instruction call) {
+  std::vector<Shape> results = call.shape().IsTuple() ? call.shape().tuple : std::vector<Shape>{call.shape()};
+  for (Shape& result : results) result.layout.reset();
+  return results;
+}
+
 // A loop that exchanges elements of 0, 1, ... one after the other: iteration i those at i and pivots[i]. Its
 // state is i, the numbers and the pivots.
 struct ExchangeLoop {
@@ -79,23 +86,22 @@ ExchangeLoop MakeExchangeLoop(Module& to, const Dims& pivots, const Dims& order)
 // One call, and the computation in its place.
 class GpuCall {
  public:
-  // `loop` is for Permutation().
+  // `loop` is for Permutation(); nullopt if there are no exchanges.
   GpuCall(Instruction call, Config config, Module& to, std::optional<ExchangeLoop> loop)
       : config_(std::move(config)),
         notes_(call.computation().notes(call.id())),
         loop_(loop),
-        b_(to, "gpu_call") {
-    results_ = call.shape().IsTuple() ? call.shape().tuple : std::vector<Shape>{call.shape()};
-    for (Shape& result : results_) result.layout.reset();
+        b_(to, "gpu_call"),
+        results_(ResultsOf(call)),
+        is_tuple_(call.shape().IsTuple()) {
     for (uint32_t i = 0; i < call.operand_count(); ++i) {
       Shape shape = call.operand(i).shape();
       shape.layout.reset();
       operands_.push_back(b_.Parameter(i, shape));
     }
-    is_tuple_ = call.shape().IsTuple();
   }
 
-  // Return the results in the place of the call's. REQUIRES: Fits().
+  // Return the results in the place of the call's. REQUIRES: the call fits its row.
   std::vector<Op> Factor(std::string_view real, std::string_view complex, const std::string& config) {
     return Lapack(IsComplex(type()) ? complex : real, results_, config);
   }
@@ -163,8 +169,9 @@ class GpuCall {
 
   std::vector<Op> Permutation() {
     const Shape& order = results_[0];
-    const auto last = static_cast<int64_t>(order.dims.size()) - 1;
-    const Op start[] = {b_.Constant(Literal::Scalar(int32_t{0})), b_.Iota(order, last), operands_[0]};
+    const Op numbers = b_.Iota(order, static_cast<int64_t>(order.dims.size()) - 1);
+    if (!loop_.has_value()) return {numbers};
+    const Op start[] = {b_.Constant(Literal::Scalar(int32_t{0})), numbers, operands_[0]};
     return {b_.GetTupleElement(b_.While(b_.Tuple(start), loop_->condition, loop_->body), 1)};
   }
 
@@ -205,75 +212,133 @@ class GpuCall {
   const Notes* const notes_;  // The call's, with its line; null if it has none.
   const std::optional<ExchangeLoop> loop_;
   Builder b_;
-  std::vector<Shape> results_;
+  const std::vector<Shape> results_;
+  const bool is_tuple_;
   std::vector<Op> operands_;
-  bool is_tuple_ = false;
 };
 
 struct Row {
   std::string_view name;  // Without "cu" or "hip".
   size_t operands, results;
+  std::vector<std::string_view> attributes;
   std::vector<Op> (*make)(GpuCall&);
-  // The type of operand 0 (kInvalid: one of LAPACK's), and its least number of dimensions.
-  PrimitiveType type = kInvalid;
-  size_t least_rank = 2;
+  // Returns true for operands and results that `make` can take apart. Other calls are not JAX's.
+  bool (*fits)(const std::vector<Shape>& operands, const std::vector<Shape>& results);
 };
 
-constexpr Row kRows[] = {
-    {"solver_potrf_ffi", 1, 2, [](GpuCall& c) { return c.Triangle("potrf", "potrf"); }},
-    {"solver_getrf_ffi", 1, 3, [](GpuCall& c) { return c.Factor("getrf", "getrf", "{}"); }},
-    {"solver_geqrf_ffi", 1, 2, [](GpuCall& c) { return c.Factor("geqrf", "geqrf", "{}"); }},
-    {"solver_orgqr_ffi", 2, 1, [](GpuCall& c) { return c.Factor("orgqr", "ungqr", "{}"); }},
-    {"solver_ormqr_ffi", 3, 1, [](GpuCall& c) { return c.Product(); }},
-    {"solver_syevd_ffi", 1, 3, [](GpuCall& c) { return c.Eigh(); }},
-    {"solver_sytrd_ffi", 1, 5, [](GpuCall& c) { return c.Triangle("sytrd", "hetrd"); }},
-    {"solver_gesvd_ffi", 1, 5, [](GpuCall& c) { return c.Svd("gesvd"); }},
-    {"solver_gesdd_ffi", 1, 5, [](GpuCall& c) { return c.Svd("gesdd"); }},
-    {"solver_gesvdj_ffi", 1, 5, [](GpuCall& c) { return c.SvdWithV(); }},
-    {"solver_gesvdp_ffi", 1, 5, [](GpuCall& c) { return c.SvdWithV(); }},
-    {"sparse_gtsv2_ffi", 4, 1, [](GpuCall& c) { return c.SolveTridiagonal(); }, kInvalid, 1},
-    {"_threefry2x32_ffi", 4, 2, [](GpuCall& c) { return c.Threefry(); }, kU32, 0},
-    {"_lu_pivots_to_permutation", 1, 1, [](GpuCall& c) { return c.Permutation(); }, kS32, 1},
-};
-
-// True for results that the row's function can take apart.
-bool Fits(const Row& row, Instruction call) {
-  const bool is_tuple = call.shape().IsTuple();
-  const std::vector<Shape> results = is_tuple ? call.shape().tuple : std::vector<Shape>{call.shape()};
-  if (call.operand_count() != row.operands || results.size() != row.results) return false;
-  const Shape& first = call.operand(0).shape();
-  const bool typed =
-      row.type == kInvalid ? lapack::TypeIndex(first.type).has_value() : first.type == row.type;
-  if (!typed || first.dims.size() < row.least_rank) return false;
-  for (uint32_t i = 0; i < call.operand_count(); ++i) {
-    const Shape& shape = call.operand(i).shape();
-    if (!shape.IsArray() || shape.HasDynamicDimension()) return false;
-  }
-  return std::ranges::all_of(results, [&](const Shape& result) {
-    if (row.type == kU32) return result.dims == first.dims && result.type == kU32;
-    if (row.type != kS32) return result.IsArray() && !result.HasDynamicDimension();
-    return result.type == kS32 && result.dims.size() == first.dims.size() &&
-           result.dims.back() >= first.dims.back() &&
-           std::equal(result.dims.begin(), result.dims.end() - 1, first.dims.begin());
-  });
+// Returns true for a matrix, or a batch of them, in one of LAPACK's types.
+bool IsMatrix(const Shape& shape) { return lapack::TypeIndex(shape.type).has_value() && shape.rank() >= 2; }
+bool IsFactored(const std::vector<Shape>& operands, const std::vector<Shape>&) {
+  return IsMatrix(operands[0]);
+}
+bool HasV(const std::vector<Shape>& operands, const std::vector<Shape>& results) {
+  return IsMatrix(operands[0]) && results[3].type == operands[0].type &&
+         results[3].rank() == operands[0].rank();
+}
+bool IsSystem(const std::vector<Shape>& operands, const std::vector<Shape>& results) {
+  return IsMatrix(operands[3]) && operands[0].type == operands[3].type && operands[0].rank() >= 1 &&
+         Compatible(results[0], operands[3]);
+}
+bool AreWords(const std::vector<Shape>& operands, const std::vector<Shape>& results) {
+  const auto same = [&](const Shape& shape) { return Compatible(shape, operands[0]); };
+  return operands[0].type == kU32 && std::ranges::all_of(operands, same) &&
+         std::ranges::all_of(results, same);
+}
+bool AreExchanges(const std::vector<Shape>& operands, const std::vector<Shape>& results) {
+  const Shape &pivots = operands[0], &order = results[0];
+  return pivots.type == kS32 && order.type == kS32 && pivots.rank() >= 1 && order.rank() == pivots.rank() &&
+         order.dims.back() >= pivots.dims.back() &&
+         std::equal(order.dims.begin(), order.dims.end() - 1, pivots.dims.begin());
 }
 
-// Returns the row of an instruction; null if it is not such a call.
-const Row* RowOf(Instruction call) {
-  if (call.opcode() != kCustomCall) return nullptr;
-  std::string_view target = call.attributes<CustomCallAttributes>().target;
+const std::vector<Row>& Rows() {
+  static const auto* const rows = new std::vector<Row>{
+      {"solver_potrf_ffi",
+       1,
+       2,
+       {"lower"},
+       [](GpuCall& c) { return c.Triangle("potrf", "potrf"); },
+       IsFactored},
+      {"solver_getrf_ffi", 1, 3, {}, [](GpuCall& c) { return c.Factor("getrf", "getrf", "{}"); }, IsFactored},
+      {"solver_geqrf_ffi", 1, 2, {}, [](GpuCall& c) { return c.Factor("geqrf", "geqrf", "{}"); }, IsFactored},
+      {"solver_orgqr_ffi", 2, 1, {}, [](GpuCall& c) { return c.Factor("orgqr", "ungqr", "{}"); }, IsFactored},
+      {"solver_ormqr_ffi", 3, 1, {"left", "transpose"}, [](GpuCall& c) { return c.Product(); }, IsFactored},
+      {"solver_syevd_ffi", 1, 3, {"lower"}, [](GpuCall& c) { return c.Eigh(); }, IsFactored},
+      {"solver_sytrd_ffi",
+       1,
+       5,
+       {"lower"},
+       [](GpuCall& c) { return c.Triangle("sytrd", "hetrd"); },
+       IsFactored},
+      {"solver_gesvd_ffi",
+       1,
+       5,
+       {"full_matrices", "compute_uv", "transposed"},
+       [](GpuCall& c) { return c.Svd("gesvd"); },
+       IsFactored},
+      {"solver_gesdd_ffi",
+       1,
+       5,
+       {"full_matrices", "compute_uv", "transposed"},
+       [](GpuCall& c) { return c.Svd("gesdd"); },
+       IsFactored},
+      {"solver_gesvdj_ffi",
+       1,
+       5,
+       {"full_matrices", "compute_uv"},
+       [](GpuCall& c) { return c.SvdWithV(); },
+       HasV},
+      {"solver_gesvdp_ffi",
+       1,
+       5,
+       {"full_matrices", "compute_uv"},
+       [](GpuCall& c) { return c.SvdWithV(); },
+       HasV},
+      {"sparse_gtsv2_ffi", 4, 1, {}, [](GpuCall& c) { return c.SolveTridiagonal(); }, IsSystem},
+      {"_threefry2x32_ffi", 4, 2, {}, [](GpuCall& c) { return c.Threefry(); }, AreWords},
+      {"_lu_pivots_to_permutation", 1, 1, {}, [](GpuCall& c) { return c.Permutation(); }, AreExchanges},
+  };
+  return *rows;
+}
+
+// Returns the row of a target; null if it is none.
+const Row* RowOf(std::string_view target) {
   for (const std::string_view vendor : {"cu", "hip"}) {
     if (!target.starts_with(vendor)) continue;
-    target.remove_prefix(vendor.size());
-    for (const Row& row : kRows) {
-      if (row.name == target && Fits(row, call)) return &row;
-    }
-    return nullptr;
+    const auto row = std::ranges::find(Rows(), target.substr(vendor.size()), &Row::name);
+    return row == Rows().end() ? nullptr : &*row;
   }
   return nullptr;
 }
 
+// Returns the attributes of a call that has all of the row's; nullopt for others.
+std::optional<Config> ConfigOf(const Row& row, Instruction call) {
+  absl::StatusOr<Config> config = lapack::ParseConfig(call.attributes<CustomCallAttributes>().backend_config);
+  const auto has = [&](std::string_view attribute) { return config->contains(attribute); };
+  if (!config.ok() || !std::ranges::all_of(row.attributes, has)) return std::nullopt;
+  return *std::move(config);
+}
+
+bool Fits(const Row& row, Instruction call) {
+  std::vector<Shape> operands;
+  for (uint32_t i = 0; i < call.operand_count(); ++i) operands.push_back(call.operand(i).shape());
+  const std::vector<Shape> results = ResultsOf(call);
+  const auto is_static = [](const Shape& shape) { return shape.IsArray() && !shape.HasDynamicDimension(); };
+  return operands.size() == row.operands && results.size() == row.results &&
+         std::ranges::all_of(operands, is_static) && std::ranges::all_of(results, is_static) &&
+         row.fits(operands, results) && ConfigOf(row, call).has_value();
+}
+
+// Returns the row of an instruction that is replaced; null for others.
+const Row* RowOf(Instruction call) {
+  if (call.opcode() != kCustomCall) return nullptr;
+  const Row* const row = RowOf(call.attributes<CustomCallAttributes>().target);
+  return row != nullptr && Fits(*row, call) ? row : nullptr;
+}
+
 }  // namespace
+
+bool IsGpuTarget(std::string_view target) { return RowOf(target) != nullptr; }
 
 bool HasGpuCalls(const Module& module) {
   for (ComputationId c = 0; c < module.computation_count(); ++c) {
@@ -289,12 +354,10 @@ std::unique_ptr<Module> ExpandGpuCalls(const Module& module) {
   return WithFunctions(module, [](Instruction instruction, Module& to) -> std::optional<ComputationId> {
     const Row* const row = RowOf(instruction);
     if (row == nullptr) return std::nullopt;
-    absl::StatusOr<Config> config =
-        lapack::ParseConfig(instruction.attributes<CustomCallAttributes>().backend_config);
     std::optional<ExchangeLoop> loop;  // Callees come before their callers.
-    if (row->type == kS32)
-      loop = MakeExchangeLoop(to, instruction.operand(0).shape().dims, instruction.shape().dims);
-    GpuCall call(instruction, config.ok() ? *std::move(config) : Config(), to, loop);
+    if (row->fits == AreExchanges && instruction.operand(0).shape().dims.back() > 0)
+      loop = MakeExchangeLoop(to, instruction.operand(0).shape().dims, ResultsOf(instruction)[0].dims);
+    GpuCall call(instruction, *ConfigOf(*row, instruction), to, loop);
     return call.Finish(row->make(call));
   });
 }

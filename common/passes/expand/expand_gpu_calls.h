@@ -2,11 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "common/hlo/module.h"
 
 namespace hlod::passes {
 
+// Returns true for the target of such a call.
+bool IsGpuTarget(std::string_view target);
 // True if the module has a call that ExpandGpuCalls() replaces.
 bool HasGpuCalls(const hlo::Module& module);
 

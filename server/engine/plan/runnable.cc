@@ -13,6 +13,7 @@
 #include "common/hlo/collectives/channels.h"
 #include "common/hlo/collectives/collective.h"
 #include "common/hlo/collectives/replica_groups.h"
+#include "common/passes/expand/expand_gpu_calls.h"
 #include "server/engine/plan/lowering/lowering_steps.h"
 
 namespace hlod::engine {
@@ -108,6 +109,10 @@ absl::Status CheckCustomCall(Instruction instruction, const NativeKernels* kerne
   if (IsOwnCustomCallTarget(target)) return Annotate(CheckOwnCustomCall(instruction), Where(instruction));
   if (kernels != nullptr && kernels->Find(target) != nullptr) {
     return Annotate(CheckNativeCall(instruction), Where(instruction));
+  }
+  if (passes::IsGpuTarget(target)) {
+    return InvalidArgument("Custom call %s (%s) has other operands, results or attributes than JAX gives it.",
+                           target, Where(instruction));
   }
   return Unimplemented(
       "Custom-call target \"%s\" is not known to this daemon (%s): nearest of its own is %s; %s.", target,

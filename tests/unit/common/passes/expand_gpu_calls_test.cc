@@ -116,16 +116,48 @@ TEST(ExpandGpuCalls, ALapackCallHasTheLineOfTheCall) {
               ::testing::ContainsRegex("lapack_sgeqrf_ffi.*source_line=7"));
 }
 
-// Calls with other operands than JAX's stay, and are refused by name.
+// JAX factors matrices without rows or columns, too, and a call may have one result in a tuple.
+TEST(ExpandGpuCalls, NoExchangesAreTheNumbersThemselves) {
+  for (const char* const result : {"s32[3]", "(s32[3])"}) {
+    const std::vector<Literal> results =
+        Results(std::string("ENTRY e {\n p = s32[0] parameter(0)\n ROOT r = ") + result +
+                    " custom-call(p), custom_call_target=\"hip_lu_pivots_to_permutation\", "
+                    "api_version=API_VERSION_TYPED_FFI\n}\n",
+                {Array<int32_t>(hlo::kS32, {0}, {})});
+    EXPECT_THAT(results[0].data<int32_t>(), ElementsAre(0, 1, 2));
+  }
+}
+
+// Calls with other operands, results or attributes than JAX's stay, and are refused by name.
 TEST(ExpandGpuCalls, LeaveOthersAlone) {
-  for (const char* const call :
-       {"custom_call_target=\"cusolver_unknown_ffi\"", "custom_call_target=\"cusolver_getrf_ffi\"",
-        "custom_call_target=\"cu_threefry2x32_ffi\"", "custom_call_target=\"solver_potrf_ffi\""}) {
-    const auto module = hlo::ParseModule(
-        std::string("ENTRY e {\n a = f32[2,2] parameter(0)\n ROOT r = f32[2,2] custom-call(a), ") + call +
-        "\n}\n");
-    ASSERT_TRUE(module.ok()) << module.status();
-    EXPECT_FALSE(HasGpuCalls(**module)) << call;
+  struct Other {
+    std::string parameters, result, operands, call;
+  };
+  const std::string matrix = " a = f32[3,2] parameter(0)\n", lower = "backend_config=\"{lower = true}\"";
+  const std::string svd = "backend_config=\"{compute_uv = true, full_matrices = true}\"";
+  const std::string words = " a = u32[3] parameter(0)\n b = u32[4] parameter(1)\n";
+  for (const Other& other : std::vector<Other>{
+           {matrix, "f32[3,2]", "a", "custom_call_target=\"cusolver_unknown_ffi\""},
+           {matrix, "f32[3,2]", "a", "custom_call_target=\"cusolver_getrf_ffi\""},
+           {matrix, "f32[3,2]", "a", "custom_call_target=\"cu_threefry2x32_ffi\""},
+           {matrix, "(f32[3,2], s32[])", "a", "custom_call_target=\"solver_potrf_ffi\", " + lower},
+           {matrix, "(f32[3,2], s32[])", "a", "custom_call_target=\"cusolver_potrf_ffi\""},
+           {matrix, "(f32[3,2], s32[])", "a",
+            "custom_call_target=\"cusolver_potrf_ffi\", backend_config=\"{lower = \\\"yes\\\"}\""},
+           {matrix, "(f32[3,2], f32[2], f32[3,3], f32[], s32[])", "a",
+            "custom_call_target=\"cusolver_gesvdj_ffi\", " + svd},
+           {matrix, "(f32[3,2], f32[2], f32[3,3], f32[4], s32[])", "a",
+            "custom_call_target=\"hipsolver_gesvdp_ffi\", " + svd},
+           {" a = s32[3] parameter(0)\n", "s32[]", "a", "custom_call_target=\"cu_lu_pivots_to_permutation\""},
+           {" a = s32[3] parameter(0)\n", "s32[2]", "a",
+            "custom_call_target=\"cu_lu_pivots_to_permutation\""},
+           {words, "(u32[3], u32[3])", "a, a, b, a", "custom_call_target=\"cu_threefry2x32_ffi\""},
+           {" a = f32[3] parameter(0)\n b = f32[3,1] parameter(1)\n", "f32[3]", "a, a, a, b",
+            "custom_call_target=\"cusparse_gtsv2_ffi\""}}) {
+    const auto module = hlo::ParseModule("ENTRY e {\n" + other.parameters + " ROOT r = " + other.result +
+                                         " custom-call(" + other.operands + "), " + other.call + "\n}\n");
+    ASSERT_TRUE(module.ok()) << module.status() << other.call;
+    EXPECT_FALSE(HasGpuCalls(**module)) << other.call;
   }
 }
 
