@@ -31,8 +31,10 @@ absl::StatusOr<hlo::Shape> PartOf(const hlo::Shape& whole, const std::string& sh
   hlo::Shape part = whole;
   for (size_t d = 0; d < part.dims.size(); ++d) {
     if (part.dims[d] % tiling.parts[d] != 0) {
-      return Unimplemented("%s is divided into %d parts along dimension %d, which do not have one size.",
-                           hlo::ToStringNoLayout(whole), tiling.parts[d], d);
+      return Unimplemented(
+          "%s is divided into %d parts along dimension %d, which do not have one size. This needs XLA's "
+          "partitioner: install jaxlib for this Python, or name one that has it in HLOD_PYTHON.",
+          hlo::ToStringNoLayout(whole), tiling.parts[d], d);
     }
     part.dims[d] /= tiling.parts[d];
   }

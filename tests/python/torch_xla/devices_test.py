@@ -102,6 +102,20 @@ class Devices(PluginTest):
         )
         self.assertIn("right", run.stdout, run.stderr)
 
+    def test_uneven_parts_without_a_partitioner_name_the_remedy(self):
+        run = spmd(
+            """
+            import os
+            os.environ["HLOD_PARTITION"] = "0"
+            x = torch.ones(5, 3).to("xla")
+            xs.mark_sharding(x, mesh, ("x", None))
+            print((x + 1).cpu())
+            """
+        )
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("f32[5,3] is divided into 4 parts along dimension 0, which do not have one size", run.stderr)
+        self.assertIn("install jaxlib", run.stderr)
+
     def test_annotated_training(self):
         run = spmd(
             """
