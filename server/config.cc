@@ -381,8 +381,8 @@ const std::vector<ConfigKey>& ConfigKeys() {
   return keys;
 }
 
-std::string FlagOf(const ConfigKey& key) {
-  std::string flag = "--" + key.name;
+std::string FlagOf(std::string_view key) {
+  std::string flag = "--" + std::string(key);
   std::replace(flag.begin(), flag.end(), '_', '-');
   return flag;
 }

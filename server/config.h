@@ -74,8 +74,8 @@ struct ConfigKey {
 };
 // Returns all keys, including the limits.
 const std::vector<ConfigKey>& ConfigKeys();
-// Returns the flag of a key: "device_memory" -> "--device-memory".
-std::string FlagOf(const ConfigKey& key);
+// Returns the flag of a key's name: "device_memory" -> "--device-memory".
+std::string FlagOf(std::string_view key);
 
 // Reads a TOML file into `config`. Returns INVALID_ARGUMENT naming the file, the line and the unknown or
 // wrong key.

@@ -36,7 +36,8 @@ CommandLine ParseCommandLine(int argc, char** argv, std::string_view version) {
     std::string text = key.text;
     if (!key.standard.empty()) text += " [" + key.standard + "]";
     CLI::Option* option = app.add_option_function<std::vector<std::string>>(
-        FlagOf(key), [&given, &key](const std::vector<std::string>& values) { given[&key] = values; }, text);
+        FlagOf(key.name), [&given, &key](const std::vector<std::string>& values) { given[&key] = values; },
+        text);
     option->type_name("")->expected(1);
     if (key.list) option->take_all();
   }
@@ -67,7 +68,7 @@ CommandLine ParseCommandLine(int argc, char** argv, std::string_view version) {
     if (key->name == "kernel_library") line.config.kernel_libraries.clear();
     for (const std::string& value : values) {
       if (const absl::Status set = key->set(line.config, value); !set.ok()) {
-        status = absl::InvalidArgumentError(absl::StrCat(FlagOf(*key), ": ", set.message(), "."));
+        status = absl::InvalidArgumentError(absl::StrCat(FlagOf(key->name), ": ", set.message(), "."));
       }
     }
   }

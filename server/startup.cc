@@ -26,7 +26,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "common/base/errors/status.h"
 #include "common/base/system/deadlock_detection.h"
 #include "common/base/system/file.h"
@@ -47,11 +46,6 @@ void LogForGrpc(gpr_log_func_args* args) {
                                           : args->severity == GPR_LOG_SEVERITY_INFO ? spdlog::level::info
                                                                                     : spdlog::level::debug;
   spdlog::log(level, "gRPC: {}", args->message);
-}
-
-// Returns the flag of a key of the configuration: --token-file.
-std::string FlagOf(std::string_view key) {
-  return absl::StrCat("--", absl::StrReplaceAll(ToAbsl(key), {{"_", "-"}}));
 }
 
 // Returns "--tls-cert: /etc/hlod/cert.pem: no PEM certificate was found in it." An error in a file that the
