@@ -269,7 +269,7 @@ TEST(ExpandDynamic, SizesOutsideTheBoundEndTheRun) {
   }
 }
 
-// The first step is no s32, and the sum of the second one and a size is none.
+// The first step does not fit an s32, nor does the sum of the second one and a size.
 TEST(ExpandDynamic, ASliceMayHaveAnyStep) {
   for (const std::string step : {"4294967296", "2147483647"}) {
     const auto module = Parse("  c = f32[<=1] slice(y), slice={[0:6:" + step + "]}\n" + Stored("c", 1));
