@@ -236,7 +236,7 @@ TEST_F(Startup, LimitsThatNoClientCouldLiveWithAreRefused) {
     ExpectUsageError(flag, "is not within");
   }
   ExpectUsageError("--config " + File("limit.toml", "sessions_max = 0\n"), "limit.toml:1: sessions_max");
-  ExpectUsageError("--sessions-max 99999999999999999999", "too large a number");
+  ExpectUsageError("--sessions-max 99999999999999999999", "is not a whole number within 1 and 1048576");
 }
 
 TEST_F(Startup, MistakesOfTheCommandLineHaveOneCode) {

@@ -125,12 +125,12 @@ ENTRY e {
 // Two branches of one large array each: one after the other they need one at a time.
 constexpr char kBranches[] = R"(HloModule m
 ENTRY e {
-  x = f32[16] parameter(0)
-  a = f32[16,16] dot(x, x), lhs_contracting_dims={}, rhs_contracting_dims={}
-  b = f32[16,16] dot(x, x), lhs_contracting_dims={}, rhs_contracting_dims={}, operand_precision={highest,highest}
-  c = f32[16] dot(a, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  d = f32[16] dot(b, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  ROOT r = f32[] dot(c, d), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  x = f32[16,2] parameter(0)
+  a = f32[16,16] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  b = f32[16,16] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}, operand_precision={highest,highest}
+  c = f32[16,2] dot(a, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  d = f32[16,2] dot(b, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT r = f32[] dot(c, d), lhs_contracting_dims={0,1}, rhs_contracting_dims={0,1}
 })";
 
 int64_t TemporariesOf(const char* text, Compiler compiler) {
@@ -140,8 +140,8 @@ int64_t TemporariesOf(const char* text, Compiler compiler) {
 }
 
 TEST(Schedules, AnAcceleratorFinishesABranchAndTheCpuRunsBoth) {
-  EXPECT_EQ(TemporariesOf(kBranches, Compiler::kAccelerator), 16 * 16 * 4 + 2 * 64) << "b beside c and d";
-  EXPECT_EQ(TemporariesOf(kBranches, Compiler::kXlaCpu), 2 * 16 * 16 * 4 + 64)
+  EXPECT_EQ(TemporariesOf(kBranches, Compiler::kAccelerator), 16 * 16 * 4 + 2 * 128) << "b beside c and d";
+  EXPECT_EQ(TemporariesOf(kBranches, Compiler::kXlaCpu), 2 * 16 * 16 * 4 + 128)
       << "a and b, then c beside them; d lies where a lay";
 }
 
