@@ -36,8 +36,7 @@ CommandLine ParseCommandLine(int argc, char** argv, std::string_view version) {
     std::string text = key.text;
     if (!key.standard.empty()) text += " [" + key.standard + "]";
     CLI::Option* option = app.add_option_function<std::vector<std::string>>(
-        FlagOf(key.name), [&given, &key](const std::vector<std::string>& values) { given[&key] = values; },
-        text);
+        FlagOf(key.name), [&](const std::vector<std::string>& values) { given[&key] = values; }, text);
     option->type_name("")->expected(1);
     if (key.list) option->take_all();
   }
