@@ -48,7 +48,8 @@ void CopyParts(Instruction instruction, const Collective& collective, absl::Span
 
 absl::Status RunGroup(const hlo::Module& module, Instruction instruction, const Collective& collective,
                       const EvaluateOptions& options, absl::Span<void* const> brought) {
-  ASSIGN_OR_RETURN(const hlo::GroupProgram program, hlo::MakeGroupProgram(module, instruction, collective));
+  ASSIGN_OR_RETURN(const hlo::GroupProgram program,
+                   hlo::MakeGroupProgram(module, instruction, collective, brought.size()));
   std::vector<const Literal*> operands;
   for (void* const part : brought) {
     for (const Value& operand : *PartOf(part).operands) operands.push_back(operand.array.get());

@@ -38,7 +38,8 @@ void Describe(hlo::Instruction i, const hlo::Participants& participants, const h
     return;
   }
   use.group_count = static_cast<int64_t>(collective->groups.size());
-  if (!collective->groups.empty()) use.group_size = static_cast<int64_t>(collective->groups[0].size());
+  for (const std::vector<int>& group : collective->groups)
+    use.group_size = std::max(use.group_size, static_cast<int64_t>(group.size()));
   use.axes = AxesOf(collective->groups, mesh);
   use.collective = *std::move(collective);
 }

@@ -35,10 +35,12 @@ Attribute Enum(std::string_view kind, std::string_view word) {
 
 Attribute Rows(const std::vector<hlo::Dims>& rows) {
   const auto count = static_cast<int64_t>(rows.size());
-  const int64_t width = rows.empty() ? 0 : static_cast<int64_t>(rows[0].size());
-  hlo::Literal literal(hlo::Shape::Array(hlo::kS64, {count, width}));
+  size_t width = 0;
+  for (const hlo::Dims& row : rows) width = std::max(width, row.size());
+  hlo::Literal literal(hlo::Shape::Array(hlo::kS64, {count, static_cast<int64_t>(width)}));
   auto out = literal.data<int64_t>().begin();
-  for (const hlo::Dims& row : rows) out = std::copy(row.begin(), row.end(), out);
+  for (const hlo::Dims& row : rows)
+    out = std::fill_n(std::copy(row.begin(), row.end(), out), width - row.size(), -1);
   return {std::move(literal)};
 }
 

@@ -57,7 +57,7 @@ Attribute Number(int64_t value, hlo::PrimitiveType type = hlo::kS64);
 Attribute Numbers(absl::Span<const int64_t> values);
 Attribute Bool(bool value);
 Attribute Enum(std::string_view kind, std::string_view word);
-// A two-dimensional dense attribute. REQUIRES: all rows have the length of the first.
+// A two-dimensional dense attribute; rows shorter than the longest end in -1.
 Attribute Rows(const std::vector<hlo::Dims>& rows);
 // Builds "#stablehlo.dot<a = [1], b = 2>" from the fields that are not empty.
 class Structure {

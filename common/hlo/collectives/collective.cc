@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "common/base/arithmetic.h"
@@ -160,7 +161,7 @@ absl::StatusOr<Collective> ReadCollective(Instruction instruction, const Partici
   const Grouping grouping(mode, participants);
   std::vector<Dims> lists;
   if (const auto* attributes = std::get_if<CollectiveAttributes>(&instruction.attributes())) {
-    RETURN_IF_ERROR(CheckGroups(attributes->groups));
+    RETURN_IF_ERROR(CheckGroups(attributes->groups, MayHaveUnevenGroups(instruction.opcode())));
     if (const int64_t devices = GroupDevices(attributes->groups); devices > participants.count()) {
       return InvalidArgument("Collective %s (%s) groups (%d) devices; the program has (%d) participants.",
                              Name(instruction.opcode()), instruction.name(), devices, participants.count());
@@ -419,12 +420,23 @@ class GroupBuilder {
   std::vector<std::vector<Op>> operands_;
 };
 
+// Returns the approximate number of instructions of the program of `participants`.
+int64_t ProgramSize(Instruction instruction, const Collective& collective, int64_t participants) {
+  constexpr int64_t kOfRowRun = 40;  // The number of instructions that Sent() appends per run.
+  const int64_t operands = participants * instruction.operand_count();
+  switch (collective.opcode) {
+    case kAllToAll: return operands + participants * participants;
+    case kReduceScatter: return 3 * operands;
+    case kRaggedAllToAll: return operands + participants * instruction.operand(2).shape().dims[0] * kOfRowRun;
+    default: return 2 * operands;
+  }
+}
+
 // The maximum number of runs of rows of all participants in a group; each run becomes instructions of the
 // group's program.
 constexpr int64_t kRunsOfRowsMax = 1 << 14;
 
-absl::Status CheckRagged(Instruction instruction, const Collective& collective) {
-  const auto participants = static_cast<int64_t>(collective.groups[0].size());
+absl::Status CheckRagged(Instruction instruction, int64_t participants) {
   const int64_t runs = instruction.operand(2).shape().dims[0];
   if (runs % participants != 0) {
     return InvalidArgument(
@@ -439,22 +451,23 @@ absl::Status CheckRagged(Instruction instruction, const Collective& collective) 
 
 }  // namespace
 
+std::set<size_t> GroupSizes(const Collective& collective) {
+  std::set<size_t> sizes;
+  for (const std::vector<int>& group : collective.groups) sizes.insert(group.size());
+  return sizes;
+}
+
 int64_t GroupProgramSize(Instruction instruction, const Collective& collective) {
-  if (!collective.sources.empty() || collective.groups.empty()) return 0;
-  constexpr int64_t kOfRowRun = 40;  // The number of instructions that Sent() appends per run.
-  const auto participants = static_cast<int64_t>(collective.groups[0].size());
-  const int64_t operands = participants * instruction.operand_count();
-  switch (collective.opcode) {
-    case kAllToAll: return operands + participants * participants;
-    case kReduceScatter: return 3 * operands;
-    case kRaggedAllToAll: return operands + participants * instruction.operand(2).shape().dims[0] * kOfRowRun;
-    default: return 2 * operands;
-  }
+  int64_t sum = 0;
+  if (!collective.sources.empty()) return sum;
+  for (const size_t size : GroupSizes(collective))
+    sum += ProgramSize(instruction, collective, static_cast<int64_t>(size));
+  return sum;
 }
 
 absl::StatusOr<GroupProgram> MakeGroupProgram(const Module& module, Instruction instruction,
-                                              const Collective& collective) {
-  GroupBuilder builder(module, instruction, static_cast<int64_t>(collective.groups[0].size()));
+                                              const Collective& collective, size_t size) {
+  GroupBuilder builder(module, instruction, static_cast<int64_t>(size));
   GroupProgram program;
   std::vector<Op> results;
   switch (collective.opcode) {
@@ -473,7 +486,7 @@ absl::StatusOr<GroupProgram> MakeGroupProgram(const Module& module, Instruction 
     case kReduceScatter: results = builder.Scattered(); break;
     case kAllToAll: results = builder.Exchanged(); break;
     case kRaggedAllToAll:
-      RETURN_IF_ERROR(CheckRagged(instruction, collective));
+      RETURN_IF_ERROR(CheckRagged(instruction, static_cast<int64_t>(size)));
       results = builder.Sent();
       break;
     default:
@@ -486,8 +499,8 @@ absl::StatusOr<GroupProgram> MakeGroupProgram(const Module& module, Instruction 
 }
 
 absl::StatusOr<std::unique_ptr<Module>> MakePartProgram(const Module& module, Instruction instruction,
-                                                        const Collective& collective, int64_t elements) {
-  GroupBuilder builder(module, instruction, static_cast<int64_t>(collective.groups[0].size()), elements);
+                                                        size_t size, int64_t elements) {
+  GroupBuilder builder(module, instruction, static_cast<int64_t>(size), elements);
   return builder.Finish(builder.Reduced());
 }
 

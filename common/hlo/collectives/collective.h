@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,8 @@ absl::Status CheckParticipants(const Module& module);
 // One collective among the participants of its program.
 struct Collective {
   Opcode opcode;  // The opcode; for a start (all-reduce-start), the opcode that it starts.
-  // Lists of participants, in the order of the program's groups. All groups have the same size.
+  // Lists of participants, in the order of the program's groups. They have the same size, except those of
+  // an all-reduce.
   std::vector<std::vector<int>> groups;
   std::vector<int> group_of,
       // By participant: its group, and its position in it. -1 when it is in no group; then its result is
@@ -55,7 +57,7 @@ const Shape& GivenShape(Instruction collective);
 // operand.
 bool IsCollectiveEnd(Opcode opcode);
 
-// The computation of one group, as a program that one participant runs for all. Its parameters are the
+// The computation of a group, as a program that one participant runs for all. Its parameters are the
 // operands of the group's first participant, then those of the second, and so on; its result is a tuple of
 // their results.
 struct GroupProgram {
@@ -67,15 +69,19 @@ struct GroupProgram {
   std::unique_ptr<Module> module;
   Results results = Results::kEach;
 };
-// Returns the approximate number of instructions of the group program: n times n pieces for an all-to-all
-// among n participants. 0 when `collective` has sources.
+// Returns the sizes of a collective's groups, each once.
+std::set<size_t> GroupSizes(const Collective& collective);
+// Returns the approximate number of instructions of the group programs of all sizes: n times n pieces for an
+// all-to-all among n participants. 0 when `collective` has sources.
 int64_t GroupProgramSize(Instruction instruction, const Collective& collective);
-// REQUIRES: `collective` was read from `instruction` of `module` and has no sources.
+// Returns the program of the groups of `size` participants. REQUIRES: `collective` was read from
+// `instruction` of `module`, has no sources, and has a group of this size.
 absl::StatusOr<GroupProgram> MakeGroupProgram(const Module& module, Instruction instruction,
-                                              const Collective& collective);
-// Returns the program of an all-reduce for vectors of `elements` elements in place of its operands: each
-// element is computed as in the whole program, so a part of the operands can be reduced apart from the rest.
+                                              const Collective& collective, size_t size);
+// Returns the program of an all-reduce among `size` participants for vectors of `elements` elements in place
+// of its operands: each element is computed as in the whole program, so a part of the operands can be reduced
+// apart from the rest.
 absl::StatusOr<std::unique_ptr<Module>> MakePartProgram(const Module& module, Instruction instruction,
-                                                        const Collective& collective, int64_t elements);
+                                                        size_t size, int64_t elements);
 
 }  // namespace hlod::hlo

@@ -72,7 +72,9 @@ std::vector<Dims> ListMesh(const ReplicaGroups& groups) {
 
 }  // namespace
 
-absl::Status CheckGroups(const ReplicaGroups& groups) {
+bool MayHaveUnevenGroups(Opcode opcode) { return opcode == kAllReduce || opcode == kAllReduceStart; }
+
+absl::Status CheckGroups(const ReplicaGroups& groups, bool uneven) {
   if (IsIota(groups)) return CheckIota(groups);
   if (IsMesh(groups)) return CheckMesh(groups);
   if (const int64_t devices = GroupDevices(groups); devices > kGroupParticipantsMax) {
@@ -82,7 +84,7 @@ absl::Status CheckGroups(const ReplicaGroups& groups) {
   absl::flat_hash_set<int64_t> seen;
   for (const Dims& group : groups.lists) {
     if (group.empty()) return InvalidArgument("A replica group is empty.");
-    if (group.size() != groups.lists[0].size()) {
+    if (!uneven && group.size() != groups.lists[0].size()) {
       return InvalidArgument("A replica group has (%d) devices, and the first has (%d).", group.size(),
                              groups.lists[0].size());
     }
@@ -190,7 +192,7 @@ absl::Status CheckOneParticipant(Instruction collective) {
   // A -done; the attributes of its start were checked already.
   if (attributes == nullptr) return absl::OkStatus();
   const ReplicaGroups& groups = attributes->groups;
-  RETURN_IF_ERROR(CheckGroups(groups));
+  RETURN_IF_ERROR(CheckGroups(groups, MayHaveUnevenGroups(collective.opcode())));
   // A program of one device can name only device 0, so longer lists are not expanded.
   constexpr int64_t kListedMax = 1 << 12;
   if (const int64_t devices = GroupDevices(groups); devices > kListedMax)

@@ -13,12 +13,17 @@ namespace hlod::hlo {
 // The limit on the number of ids in all groups together, so that a few numbers cannot become a large table.
 inline constexpr int64_t kGroupParticipantsMax = 1 << 20;
 
-// Returns INVALID_ARGUMENT unless groups are not empty and have the same size, each id is nonnegative and in
-// one group only, and the numbers of an iota or a mesh are consistent and within kGroupParticipantsMax.
-absl::Status CheckGroups(const ReplicaGroups& groups);
+// Returns true if the groups of a collective may differ in size, as XLA's verifier has it: only the shape of
+// an all-reduce does not depend on them.
+bool MayHaveUnevenGroups(Opcode opcode);
 
-// Returns the number of ids per group, or nullopt when the program does not state groups and all devices are
-// one group. REQUIRES: CheckGroups.
+// Returns INVALID_ARGUMENT unless groups are not empty and, except with `uneven`, have the same size, each id
+// is nonnegative and in one group only, and the numbers of an iota or a mesh are consistent and within
+// kGroupParticipantsMax.
+absl::Status CheckGroups(const ReplicaGroups& groups, bool uneven = false);
+
+// Returns the number of ids per group (of the first group if they are uneven), or nullopt when the program
+// does not state groups and all devices are one group. REQUIRES: CheckGroups.
 std::optional<int64_t> GroupSize(const ReplicaGroups& groups);
 // Returns the number of devices that all groups name together, without listing them. REQUIRES: CheckGroups.
 int64_t GroupDevices(const ReplicaGroups& groups);

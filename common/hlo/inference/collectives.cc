@@ -45,8 +45,8 @@ const Shape* DeclaredFor(const InferenceInput& in, size_t i) {
 // and `part`, else 1.
 absl::StatusOr<int64_t> ParticipantCount(const InferenceInput& in, int64_t part, int64_t whole) {
   const ReplicaGroups& groups = AttributesOf<CollectiveAttributes>(in).groups;
-  RETURN_IF_ERROR(
-      Annotate(CheckGroups(groups), absl::StrCat("looking at the groups of ", ToAbsl(OpName(in)), ".")));
+  RETURN_IF_ERROR(Annotate(CheckGroups(groups, MayHaveUnevenGroups(in.opcode)),
+                           absl::StrCat("looking at the groups of ", ToAbsl(OpName(in)), ".")));
   if (const std::optional<int64_t> size = GroupSize(groups)) return *size;
   return part > 0 && whole > 0 && whole % part == 0 ? whole / part : 1;
 }

@@ -68,7 +68,7 @@ absl::Status CheckCollective(Instruction instruction, const hlo::Participants& p
   return ResourceExhausted(
       "Collective %s (%s) among (%d) participants takes (%d) instructions of theirs, after (%d) of the "
       "collectives before it; the limit of all is (%d).",
-      hlo::Name(instruction.opcode()), instruction.name(), collective.groups[0].size(), size,
+      hlo::Name(instruction.opcode()), instruction.name(), *hlo::GroupSizes(collective).rbegin(), size,
       group_instructions, kGroupInstructionsMax);
 }
 

@@ -198,7 +198,7 @@ TEST(CollectivesOverDaemonsLarge, AreReducedInPartsWithTheBitsOfOneDaemon) {
   }
   for (const auto& [type, fold] :
        {Kind{"f32", "add(p, q)"}, {"bf16", "add(p, q)"}, {"s32", "maximum(q, p)"}}) {
-    for (const char* groups : {"{}", "{{0,5,2,7},{1,4,3,6}}"}) {
+    for (const char* groups : {"{}", "{{0,5,2,7},{1,4,3,6}}", "{{0,5,2,7,1},{4,3,6}}"}) {
       const std::string text = absl::StrFormat(
           "HloModule large, replica_count=8\n"
           "fold {\n p = %1$s[] parameter(0)\n q = %1$s[] parameter(1)\n ROOT r = %1$s[] %2$s\n}\n"

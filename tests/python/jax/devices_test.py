@@ -105,6 +105,9 @@ class Devices(PluginTest):
         pairs = [[0, 2], [1, 3], [4, 6], [5, 7]]
         gathered = jax.pmap(lambda v: lax.all_gather(v, "i", axis_index_groups=pairs), axis_name="i")(x)
         np.testing.assert_array_equal(np.asarray(gathered), [pairs[0], pairs[1]] * 2 + [pairs[2], pairs[3]] * 2)
+        uneven = [[6], [0, 7, 3], [1, 2, 4, 5]]  # A reduction's groups may have several sizes.
+        sums = jax.pmap(lambda v: lax.psum(v, "i", axis_index_groups=uneven), axis_name="i")(x)
+        np.testing.assert_array_equal(np.asarray(sums), [10, 12, 12, 10, 12, 12, 6, 10])
 
     def test_collectives_under_shard_map(self):
         x = array(8, 6)

@@ -44,10 +44,19 @@ struct Part {
 
 const Part& PartOf(void* brought) { return *static_cast<const Part*>(brought); }
 
+// The plans of the groups of one size.
+struct GroupPlans {
+  std::unique_ptr<const Plan> whole;
+  // The plan for kBlock elements of a large array that is all-reduced; null for others.
+  std::unique_ptr<const Plan> block;
+};
+// By the number of participants in a group. Empty if the results are copies of operands.
+using PlansBySize = std::map<size_t, GroupPlans>;
+
 class CollectiveStep final : public Step {
  public:
   CollectiveStep(hlo::Instruction instruction, std::string place, Collective collective, CollectiveRuns runs,
-                 Results results, std::unique_ptr<const Plan> plan, std::unique_ptr<const Plan> block_plan)
+                 Results results, PlansBySize plans)
       : Step(StepKind::kMovement, DescribeStep(instruction)),
         what_(absl::StrFormat("%s (%s)", Name(instruction.opcode()),
                               std::string(ClipUtf8(instruction.name(), kNameMax)))),
@@ -55,17 +64,18 @@ class CollectiveStep final : public Step {
         collective_(std::move(collective)),
         runs_(std::move(runs)),
         results_(results),
-        plan_(std::move(plan)),
-        block_plan_(std::move(block_plan)) {
+        plans_(std::move(plans)) {
     for (uint32_t i = 0; i < instruction.operand_count(); ++i)
       operand_bytes_.push_back(Bytes(instruction.operand(i).shape()));
     for (const hlo::ShapeLeaf& leaf : hlo::Leaves(instruction.shape()))
       output_bytes_.push_back(Bytes(*leaf.shape));
     if (hlo::KeepsOperands(instruction.opcode())) first_result_ = operand_bytes_.size();
     result_count_ = first_result_ > 0 ? operand_bytes_.size() : output_bytes_.size();
-    int64_t scratch = plan_ == nullptr ? 0 : plan_->memory().temporary_bytes;
-    if (block_plan_ != nullptr) {
-      scratch = std::max(scratch, block_plan_->memory().temporary_bytes);
+    int64_t scratch = 0;
+    for (const auto& [size, plans] : plans_) {
+      scratch = std::max(scratch, plans.whole->memory().temporary_bytes);
+      if (plans.block == nullptr) continue;
+      scratch = std::max(scratch, plans.block->memory().temporary_bytes);
       elements_ = Elements(instruction.operand(0).shape());
     }
     set_scratch_bytes(ScratchAlign(scratch));
@@ -92,7 +102,7 @@ class CollectiveStep final : public Step {
     return run.rendezvous->Meet(
         run.participant, this, what_, group, &own, [&run] { return StopCheck::Verdict(run); },
         [&](absl::Span<void* const> brought) {
-          return plan_ == nullptr ? Copy(group, brought, run) : Compute(brought, context);
+          return plans_.empty() ? Copy(group, brought, run) : Compute(brought, context);
         });
   }
 
@@ -116,7 +126,7 @@ class CollectiveStep final : public Step {
     return bytes;
   }
   // True if the computation gives each participant a result of its own.
-  bool HasOwnResults() const { return plan_ != nullptr && results_ == Results::kEach; }
+  bool HasOwnResults() const { return !plans_.empty() && results_ == Results::kEach; }
 
   absl::Status MeetOthers(int group_number, const Elsewhere& elsewhere, Part& own,
                           StepContext& context) const {
@@ -143,11 +153,11 @@ class CollectiveStep final : public Step {
                                   }
                                   if (here.size() < group.size()) {
                                     const Parts parts(elsewhere, group, elements_);
-                                    if (block_plan_ != nullptr && parts.AreLarge())
+                                    if (elements_ > 0 && parts.AreLarge())
                                       return ReduceParts(group_number, elsewhere, parts, all, stop, context);
                                     RETURN_IF_ERROR(Exchange(group_number, elsewhere, all, stop));
                                   }
-                                  return plan_ == nullptr ? Copy(group, all, run) : Compute(all, context);
+                                  return plans_.empty() ? Copy(group, all, run) : Compute(all, context);
                                 });
   }
 
@@ -228,7 +238,7 @@ class CollectiveStep final : public Step {
     std::byte* const at[] = {result + offset};
     RunContext alone = context.run;
     alone.rendezvous = nullptr;
-    return block_plan_->Run(arguments, at, context.scratch, alone);
+    return plans_.at(all.size()).block->Run(arguments, at, context.scratch, alone);
   }
 
   // The memory of a participant of another process.
@@ -327,7 +337,8 @@ class CollectiveStep final : public Step {
     }
     RunContext alone = context.run;
     alone.rendezvous = nullptr;
-    RETURN_IF_ERROR(plan_->Run(arguments, absl::MakeSpan(results), context.scratch, alone));
+    RETURN_IF_ERROR(
+        plans_.at(brought.size()).whole->Run(arguments, absl::MakeSpan(results), context.scratch, alone));
     for (size_t rank = shown + 1; rank < brought.size(); ++rank) {
       const Part& part = PartOf(brought[rank]);
       if (!part.here) continue;
@@ -342,10 +353,8 @@ class CollectiveStep final : public Step {
   const Collective collective_;
   const CollectiveRuns runs_;
   const Results results_;
-  const std::unique_ptr<const Plan> plan_;  // Null if the results are copies of operands.
-  // The plan for kBlock elements of a large array that is all-reduced; null for others.
-  const std::unique_ptr<const Plan> block_plan_;
-  int64_t elements_ = 0;  // The number of the array's elements.
+  const PlansBySize plans_;
+  int64_t elements_ = 0;  // The number of the elements of a large array that is all-reduced; 0 for others.
   std::vector<int64_t> operand_bytes_, output_bytes_;
   size_t first_result_ = 0, result_count_ = 0;  // Positions among the outputs.
 };
@@ -368,23 +377,26 @@ absl::StatusOr<std::unique_ptr<Step>> MakeCollectiveStep(const hlo::Module& modu
                                                          const CompileOptions& options) {
   ASSIGN_OR_RETURN(Collective collective, hlo::ReadCollective(instruction, hlo::ParticipantsOf(module)));
   Results results = Results::kEach;
-  std::unique_ptr<const Plan> plan, block_plan;
+  PlansBySize by_size;
+  // Blocks are reduced by participants in two or more processes.
+  const bool in_parts = collective.opcode == hlo::kAllReduce && instruction.operand_count() == 1 &&
+                        Elements(instruction.operand(0).shape()) >= 2 * kBlock;
   if (collective.sources.empty()) {
-    ASSIGN_OR_RETURN(const hlo::GroupProgram group, hlo::MakeGroupProgram(module, instruction, collective));
-    results = group.results;
-    ASSIGN_OR_RETURN(plan, Compile(*group.module, options));
-    // It is used by participants in two or more processes.
-    const bool in_parts = collective.opcode == hlo::kAllReduce && instruction.operand_count() == 1 &&
-                          Elements(instruction.operand(0).shape()) >= 2 * kBlock;
-    if (in_parts) {
+    for (const size_t size : hlo::GroupSizes(collective)) {
+      ASSIGN_OR_RETURN(const hlo::GroupProgram group,
+                       hlo::MakeGroupProgram(module, instruction, collective, size));
+      results = group.results;
+      GroupPlans& plans = by_size[size];
+      ASSIGN_OR_RETURN(plans.whole, Compile(*group.module, options));
+      if (!in_parts) continue;
       ASSIGN_OR_RETURN(const std::unique_ptr<hlo::Module> part,
-                       hlo::MakePartProgram(module, instruction, collective, kBlock));
-      ASSIGN_OR_RETURN(block_plan, Compile(*part, options));
+                       hlo::MakePartProgram(module, instruction, size, kBlock));
+      ASSIGN_OR_RETURN(plans.block, Compile(*part, options));
     }
   }
   CollectiveRuns runs(module, instruction, collective);
   return std::make_unique<CollectiveStep>(instruction, PlaceOf(module, instruction), std::move(collective),
-                                          std::move(runs), results, std::move(plan), std::move(block_plan));
+                                          std::move(runs), results, std::move(by_size));
 }
 
 int64_t ReceiveBytes(const Step& step, int participant, absl::FunctionRef<bool(int)> here) {

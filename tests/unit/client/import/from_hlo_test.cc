@@ -71,6 +71,20 @@ ENTRY main {
   EXPECT_THAT(text, HasSubstr("\"func.return\"(%2#1, "));
 }
 
+TEST(FromHlo, ShortGroupsEndInNegativeNumbers) {
+  const std::string text = Written(R"(HloModule m, replica_count=4
+add {
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT r = f32[] add(p, q)
+}
+ENTRY main {
+  x = f32[2] parameter(0)
+  ROOT y = f32[2] all-reduce(x), replica_groups={{2},{0,3,1}}, to_apply=add
+})");
+  EXPECT_THAT(text, HasSubstr("replica_groups = dense<[[2, -1, -1], [0, 3, 1]]> : tensor<2x3xi64>"));
+}
+
 TEST(FromHlo, WhatHasNoFormIsNamed) {
   const auto module =
       hlo::ParseModule("HloModule m\nENTRY e {\n  x = s32[2] parameter(0)\n  ROOT y = s32[2] mulhi(x, x)\n}");

@@ -52,6 +52,13 @@ TEST(EvaluateParticipants, ReduceGivesTheSumToTheFirst) {
   EXPECT_EQ(*got, Numbers({0, 11, 15, 0}));
 }
 
+TEST(EvaluateParticipants, AllReduceIsOfGroupsOfAnySizes) {
+  const auto got = RunNumbers("replica_count=4", "all-reduce(x), replica_groups={{0,3,1},{2}}, to_apply=add",
+                              {5, 6, 7, 8});
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(*got, Numbers({19, 19, 7, 19}));
+}
+
 // In bf16, whose numbers are 2 apart from 256 on, 256 + 1 is 256: sums that were rounded after each
 // participant would be 256. The sum of all, 259, is rounded to the even one of 258 and 260.
 TEST(EvaluateParticipants, SumsOfBf16AreRoundedOnce) {
@@ -90,6 +97,8 @@ TEST(EvaluateParticipants, GroupsThatDoNotFitAreNamed) {
               HasSubstr("replica (1)"));
   EXPECT_THAT(message("replica_count=4", "all-reduce(x), replica_groups={{0,1}}, to_apply=add"),
               HasSubstr("has participant 2 (replica 2, partition 0) in none of its groups"));
+  EXPECT_THAT(message("replica_count=4", "collective-reduce(x), replica_groups={{0,3,1},{2}}, to_apply=add"),
+              HasSubstr("has (1) devices, and the first has (3)"));
   EXPECT_THAT(message("replica_count=4",
                       "all-reduce(x), use_global_device_ids=true, to_apply=add, replica_groups={}"),
               HasSubstr("no channel_id"));

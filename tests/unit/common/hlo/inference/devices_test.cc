@@ -49,6 +49,7 @@ TEST(ReplicaGroups, AreRefusedWhenTheyMeanNothing) {
   EXPECT_EQ(refusal(Lists({})), "");
   EXPECT_THAT(refusal(Lists({{0}, {}})), HasSubstr("is empty"));
   EXPECT_THAT(refusal(Lists({{0}, {1, 2}})), HasSubstr("has (2) devices, and the first has (1)"));
+  EXPECT_TRUE(CheckGroups(Lists({{0}, {1, 2}}), /*uneven=*/true).ok());
   EXPECT_THAT(refusal(Lists({{0, -1}})), HasSubstr("(-1)"));
   EXPECT_THAT(refusal(Lists({{0, 1}, {1, 2}})), HasSubstr("(1) is in replica groups twice"));
   EXPECT_THAT(refusal(Iota(2, 2, {5}, {0})), HasSubstr("other than its (4) devices"));
