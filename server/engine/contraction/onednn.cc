@@ -72,8 +72,9 @@ OneDnnPrimitive::OneDnnPrimitive(dnnl::primitive primitive, std::vector<Argument
       scratch_bytes_(static_cast<int64_t>(scratch.get_size())),
       threads_(threads),
       implementation_(std::move(implementation)) {
-  // To set the modes of a team, and to set them back, takes longer than a small product.
-  constexpr size_t kTeamBytesMin = 64 * 1024;
+  // To set the modes of a team, and to set them back, wakes its threads twice: about 100 microseconds, more
+  // than most products take. Below this size only the calling thread takes subnormals as zeros.
+  constexpr size_t kTeamBytesMin = 32 << 20;
   size_t bytes = 0;
   for (const Argument& argument : arguments_) bytes += argument.desc.get_size();
   sets_team_ = threads > 1 && bytes >= kTeamBytesMin;
