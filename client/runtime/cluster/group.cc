@@ -117,7 +117,7 @@ class Joining {
       role = {"--join", coordinator};
     }
     std::vector<std::string> flags = options_.connect.daemon_flags;
-    // The others' ends are no news to the user: each launch that misses them says so.
+    // Leaves out the warnings of members that have ended: each launch that misses one says so.
     if (std::ranges::find(flags, "--log-level") == flags.end())
       flags.insert(flags.end(), {"--log-level", "error"});
     flags.insert(flags.end(), {"--cluster", kPrivateCluster, "--listen", place.address, "--rank",

@@ -86,7 +86,7 @@ ExchangeLoop MakeExchangeLoop(Module& to, const Dims& pivots, const Dims& order)
 // One call, and the computation in its place.
 class GpuCall {
  public:
-  // `loop` is for Permutation(); nullopt if there are no exchanges.
+  // Makes the computation of a call. Permutation() needs `loop`, unless it has no exchanges.
   GpuCall(Instruction call, Config config, Module& to, std::optional<ExchangeLoop> loop)
       : config_(std::move(config)),
         notes_(call.computation().notes(call.id())),

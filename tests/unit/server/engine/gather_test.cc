@@ -333,7 +333,7 @@ TEST(Scatter, AWindowPartlyOutsideIsLeftOut) {
   ASSERT_EQ(result.size(), 1u);
   EXPECT_EQ(result[0], Literal::Vector<float>({0, 0, 1, 1, 1}));
 }
-// As zeros(0).at[i].add(1) in JAX is one. The largest start is then -1, which as an unsigned number bounds
+// JAX's zeros(0).at[i].add(1) is such a scatter. Its largest start is -1, which as an unsigned number bounds
 // nothing.
 TEST(Scatter, IntoAnArrayWithoutElementsWritesNothing) {
   for (const std::string op : {"add", "second"}) {
