@@ -10,6 +10,7 @@
 #include "common/base/arithmetic.h"
 #include "common/base/errors/status.h"
 #include "common/hlo/builder.h"
+#include "common/hlo/collectives/part_program.h"
 #include "common/hlo/collectives/replica_groups.h"
 #include "common/hlo/instruction_cloner.h"
 
@@ -249,11 +250,16 @@ class Extraction {
 // second, and so on.
 class GroupBuilder {
  public:
-  // `elements`, unless it is nullopt, is the size of vectors in place of the operands.
+  // A vector in place of one of the operands; the others are left out.
+  struct OperandPart {
+    uint32_t operand;
+    int64_t elements;
+  };
+
   GroupBuilder(const Module& module, Instruction instruction, int64_t size,
-               std::optional<int64_t> elements = std::nullopt)
+               std::optional<OperandPart> part = std::nullopt)
       : instruction_(instruction),
-        is_part_(elements.has_value()),
+        is_part_(part.has_value()),
         module_(std::make_unique<Module>("group")),
         reducer_(instruction.called().empty() ? 0
                                               : Extraction(module, *module_).Copy(instruction.called()[0])),
@@ -264,7 +270,8 @@ class GroupBuilder {
       for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
         Shape shape = instruction.operand(i).shape();
         shape.layout.reset();
-        if (elements.has_value()) shape = Shape::Array(shape.type, {*elements});
+        if (part.has_value() && i != part->operand) continue;
+        if (part.has_value()) shape = Shape::Array(shape.type, {part->elements});
         operands.push_back(b_.Parameter(number++, shape));
       }
     }
@@ -500,7 +507,14 @@ absl::StatusOr<GroupProgram> MakeGroupProgram(const Module& module, Instruction 
 
 absl::StatusOr<std::unique_ptr<Module>> MakePartProgram(const Module& module, Instruction instruction,
                                                         size_t size, int64_t elements) {
-  GroupBuilder builder(module, instruction, static_cast<int64_t>(size), elements);
+  return MakeOperandPartProgram(module, instruction, 0, size, elements);
+}
+
+absl::StatusOr<std::unique_ptr<Module>> MakeOperandPartProgram(const Module& module, Instruction instruction,
+                                                               uint32_t operand, size_t size,
+                                                               int64_t elements) {
+  GroupBuilder builder(module, instruction, static_cast<int64_t>(size),
+                       GroupBuilder::OperandPart{operand, elements});
   return builder.Finish(builder.Reduced());
 }
 

@@ -242,6 +242,54 @@ TEST(CollectivesOverDaemonsLarge, ExchangePiecesWithTheBitsOfOneDaemon) {
   }
 }
 
+// Short runs that lie apart, which are sent side by side; several operands; results that all share.
+TEST(CollectivesOverDaemonsLarge, ExchangeShortRunsWithTheBitsOfOneDaemon) {
+  const std::string head = "HloModule runs, replica_count=8\n" + std::string(kAddFloats) +
+                           "ENTRY e {\n x = f32[65536] parameter(0)\n a = f32[1024,64] reshape(x)\n";
+  const Values arguments = Uneven(8, 1 << 16);
+  for (const char* groups : {"{{0,1,2,3,4,5,6,7}}", "{{0,5,2,7},{1,4,3,6}}"}) {
+    const int size = groups[3] == ',' && groups[4] == '1' ? 8 : 4;
+    ExpectTheBitsOfOneDaemon(
+        head + absl::StrFormat(" ROOT y = f32[1024,64] all-to-all(a), replica_groups=%s, dimensions={1}\n}\n",
+                               groups),
+        arguments);
+    for (const int dimension : {0, 1}) {
+      ExpectTheBitsOfOneDaemon(
+          head + absl::StrFormat(
+                     " ROOT y = f32[%d,%d] all-gather(a), replica_groups=%s, dimensions={%d}\n}\n",
+                     dimension == 0 ? 1024 * size : 1024, dimension == 1 ? 64 * size : 64, groups, dimension),
+          arguments);
+    }
+    // A piece of the first operand is reduced in several blocks.
+    ExpectTheBitsOfOneDaemon(
+        head +
+            absl::StrFormat(
+                " b = f32[512,128] reshape(x)\n big = f32[1024,256] concatenate(a, a, a, a), dimensions={1}\n"
+                " ROOT y = (f32[1024,%d], f32[512,%d]) reduce-scatter(big, b), replica_groups=%s, "
+                "dimensions={1}, to_apply=add\n}\n",
+                256 / size, 128 / size, groups),
+        arguments);
+  }
+  ExpectTheBitsOfOneDaemon(
+      head + " ROOT y = f32[1024,64] collective-broadcast(a), replica_groups={{5,1,2,3,4,0,6,7}}\n}\n",
+      arguments);
+  ExpectTheBitsOfOneDaemon(head +
+                               " ROOT y = f32[1024,64] collective-permute(a), "
+                               "source_target_pairs={{0,3},{3,0},{1,2},{2,7},{6,6}}\n}\n",
+                           arguments);
+  std::string operands = head, names, shapes;
+  for (int i = 0; i < 8; ++i) {
+    absl::StrAppendFormat(&operands, " c%d = f32[128,64] slice(a), slice={[%d:%d], [0:64]}\n", i, 128 * i,
+                          128 * (i + 1));
+    absl::StrAppendFormat(&names, "%sc%d", i > 0 ? ", " : "", i);
+    absl::StrAppend(&shapes, i > 0 ? ", " : "", "f32[128,64]");
+  }
+  ExpectTheBitsOfOneDaemon(
+      operands + absl::StrFormat(" ROOT y = (%s) all-to-all(%s), replica_groups={{3,1,2,0,4,7,6,5}}\n}\n",
+                                 shapes, names),
+      arguments);
+}
+
 // All pairs send at once, on one connection from each daemon to the other: 8 MiB that the daemon called does
 // not read before its own participants are there.
 TEST(CollectivesOverDaemonsLarge, OfManyPairsMeetAtOnce) {

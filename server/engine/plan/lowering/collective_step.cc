@@ -2,9 +2,9 @@
 // of all.
 //
 // When some participants are in other processes, the one that arrives last in a process acts for those of its
-// group that are there. It exchanges operands with the other processes, as far as results depend on them
-// (collective_runs.h), and runs the same computation on all operands: so results have the same bits wherever
-// the participants are.
+// group that are there. If results consist of a part of the operands, or of reductions of a part, it
+// exchanges these parts only (collective_exchange.h). Otherwise it exchanges operands, and runs the same
+// computation on all of them. In any case results have the same bits wherever the participants are.
 //
 // A large array is all-reduced in parts, one per process: each process gets its part of all operands, reduces
 // it in the order of the participants, and sends the result to the others. Then a process receives, per
@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +23,7 @@
 #include "common/base/system/rendezvous.h"
 #include "common/base/text/utf8.h"
 #include "common/hlo/collectives/collective.h"
-#include "server/engine/plan/lowering/collective_runs.h"
+#include "server/engine/plan/lowering/collective_exchange.h"
 #include "server/engine/run/step_util.h"
 
 namespace hlod::engine {
@@ -35,12 +36,7 @@ constexpr size_t kNameMax = 256;  // The bytes of an instruction's name that err
 // The elements that the plan for parts reduces at once; a process's part has at least as many.
 constexpr int64_t kBlock = 16 << 10;
 
-// The memory that a participant brings to the rendezvous.
-struct Part {
-  const std::byte* const* inputs;
-  std::byte* const* outputs;  // Without the outputs that are copies of operands, or tokens.
-  bool here = true;           // False for a participant of another process.
-};
+using Part = CollectivePart;
 
 const Part& PartOf(void* brought) { return *static_cast<const Part*>(brought); }
 
@@ -55,14 +51,14 @@ using PlansBySize = std::map<size_t, GroupPlans>;
 
 class CollectiveStep final : public Step {
  public:
-  CollectiveStep(hlo::Instruction instruction, std::string place, Collective collective, CollectiveRuns runs,
-                 Results results, PlansBySize plans)
+  CollectiveStep(hlo::Instruction instruction, std::string place, Collective collective,
+                 std::optional<CollectiveExchange> exchange, Results results, PlansBySize plans)
       : Step(StepKind::kMovement, DescribeStep(instruction)),
         what_(absl::StrFormat("%s (%s)", Name(instruction.opcode()),
                               std::string(ClipUtf8(instruction.name(), kNameMax)))),
         place_(std::move(place)),
         collective_(std::move(collective)),
-        runs_(std::move(runs)),
+        exchange_(std::move(exchange)),
         results_(results),
         plans_(std::move(plans)) {
     for (uint32_t i = 0; i < instruction.operand_count(); ++i)
@@ -71,7 +67,7 @@ class CollectiveStep final : public Step {
       output_bytes_.push_back(Bytes(*leaf.shape));
     if (hlo::KeepsOperands(instruction.opcode())) first_result_ = operand_bytes_.size();
     result_count_ = first_result_ > 0 ? operand_bytes_.size() : output_bytes_.size();
-    int64_t scratch = 0;
+    int64_t scratch = exchange_.has_value() ? exchange_->scratch_bytes() : 0;
     for (const auto& [size, plans] : plans_) {
       scratch = std::max(scratch, plans.whole->memory().temporary_bytes);
       if (plans.block == nullptr) continue;
@@ -111,9 +107,10 @@ class CollectiveStep final : public Step {
     if (group_number < 0) return 0;
     const std::vector<int>& group = collective_.groups[static_cast<size_t>(group_number)];
     if (*std::ranges::find_if(group, here) != participant) return 0;
-    int64_t bytes = 0;
-    for (const int member : group) bytes += here(member) ? 0 : SpaceOfMember();
-    return bytes;
+    const auto size = static_cast<int64_t>(group.size());
+    const int64_t own = std::ranges::count_if(group, here);
+    if (own == size) return 0;
+    return exchange_.has_value() ? exchange_->SpaceBytes(own, size - own) : (size - own) * SpaceOfMember();
   }
 
  private:
@@ -137,28 +134,30 @@ class CollectiveStep final : public Step {
       if (elsewhere.IsHere(member)) here.push_back(member);
     }
     const auto stop = [&run] { return StopCheck::Verdict(run); };
-    return run.rendezvous->Meet(run.participant, this, what_, here, &own, stop,
-                                [&](absl::Span<void* const> brought) -> absl::Status {
-                                  // The same as above, with the parts of the participants elsewhere.
-                                  std::vector<AbsentPart> absent(group.size() - here.size());
-                                  std::vector<void*> all;
-                                  std::byte* space = elsewhere.spaces[static_cast<size_t>(here[0])];
-                                  size_t next_here = 0, next_absent = 0;
-                                  for (const int member : group) {
-                                    if (elsewhere.IsHere(member)) {
-                                      all.push_back(brought[next_here++]);
-                                    } else {
-                                      all.push_back(&Place(absent[next_absent++], space));
-                                    }
-                                  }
-                                  if (here.size() < group.size()) {
-                                    const Parts parts(elsewhere, group, elements_);
-                                    if (elements_ > 0 && parts.AreLarge())
-                                      return ReduceParts(group_number, elsewhere, parts, all, stop, context);
-                                    RETURN_IF_ERROR(Exchange(group_number, elsewhere, all, stop));
-                                  }
-                                  return plans_.empty() ? Copy(group, all, run) : Compute(all, context);
-                                });
+    return run.rendezvous->Meet(
+        run.participant, this, what_, here, &own, stop, [&](absl::Span<void* const> brought) -> absl::Status {
+          if (here.size() < group.size() && exchange_.has_value())
+            return ExchangeParts(group_number, elsewhere, here, brought, stop, context);
+          // The same as above, with the parts of the participants elsewhere.
+          std::vector<AbsentPart> absent(group.size() - here.size());
+          std::vector<void*> all;
+          std::byte* space = elsewhere.spaces[static_cast<size_t>(here[0])];
+          size_t next_here = 0, next_absent = 0;
+          for (const int member : group) {
+            if (elsewhere.IsHere(member)) {
+              all.push_back(brought[next_here++]);
+            } else {
+              all.push_back(&Place(absent[next_absent++], space));
+            }
+          }
+          if (here.size() < group.size()) {
+            const Parts parts(elsewhere, group, elements_);
+            if (elements_ > 0 && parts.AreLarge())
+              return ReduceParts(group_number, elsewhere, parts, all, stop, context);
+            RETURN_IF_ERROR(Exchange(group_number, elsewhere, all, stop));
+          }
+          return plans_.empty() ? Copy(group, all, run) : Compute(all, context);
+        });
   }
 
   // The parts of an array that the processes of a group reduce, in the order of their ranks.
@@ -260,36 +259,57 @@ class CollectiveStep final : public Step {
     return absent.part;
   }
 
-  // Exchanges the bytes of operands that the participants of other processes need of each other.
+  // Exchanges all operands.
   absl::Status Exchange(int group_number, const Elsewhere& elsewhere, absl::Span<void* const> all,
                         hlod::Carrier::Stop stop) const {
     const std::vector<int>& group = collective_.groups[static_cast<size_t>(group_number)];
-    std::map<uint32_t, std::vector<int>> members;  // By process.
-    for (const int member : group) members[elsewhere.ranks[static_cast<size_t>(member)]].push_back(member);
-    std::map<uint32_t, hlod::Carrier::Exchange> exchanges;
-    for (const auto& [rank, own] : members) {
+    std::map<uint32_t, hlod::Carrier::Exchange> exchanges;  // By process.
+    for (const int member : group) {
+      const uint32_t rank = elsewhere.ranks[static_cast<size_t>(member)];
       if (rank != elsewhere.rank) exchanges[rank].rank = rank;
     }
     for (size_t i = 0; i < group.size(); ++i) {
       const Part& part = PartOf(all[i]);
       const uint32_t owner = elsewhere.ranks[static_cast<size_t>(group[i])];
-      const auto bytes_of = [&](const CollectiveRuns::Run& run) {
-        return absl::MakeSpan(const_cast<std::byte*>(part.inputs[run.operand]) + run.offset,
-                              static_cast<size_t>(run.bytes));
-      };
-      if (owner != elsewhere.rank) {
-        for (const CollectiveRuns::Run& run : runs_.Needed(group[i], members.at(elsewhere.rank)))
-          exchanges.at(owner).received.push_back(bytes_of(run));
-        continue;
-      }
-      for (auto& [rank, exchange] : exchanges) {
-        for (const CollectiveRuns::Run& run : runs_.Needed(group[i], members.at(rank)))
-          exchange.sent.emplace_back(bytes_of(run));
+      for (size_t o = 0; o < operand_bytes_.size(); ++o) {
+        const auto bytes =
+            absl::MakeSpan(const_cast<std::byte*>(part.inputs[o]), static_cast<size_t>(operand_bytes_[o]));
+        if (owner != elsewhere.rank) {
+          exchanges.at(owner).received.push_back(bytes);
+          continue;
+        }
+        for (auto& [rank, exchange] : exchanges) exchange.sent.emplace_back(bytes);
       }
     }
     std::vector<hlod::Carrier::Exchange> list;
     for (auto& [rank, exchange] : exchanges) list.push_back(std::move(exchange));
     return elsewhere.carrier->Meet(absl::StrFormat("%s, group %d", place_, group_number), list, stop);
+  }
+
+  // Exchanges only the bytes that results consist of, or are reduced from.
+  absl::Status ExchangeParts(int group_number, const Elsewhere& elsewhere, absl::Span<const int> here,
+                             absl::Span<void* const> brought, hlod::Carrier::Stop stop,
+                             StepContext& context) const {
+    std::vector<const Part*> parts;
+    for (size_t i = 0; i < here.size(); ++i) {
+      parts.push_back(&PartOf(brought[i]));
+      if (!collective_.sources.empty() && collective_.sources[static_cast<size_t>(here[i])] < 0)
+        Zero(*parts.back());
+    }
+    RETURN_IF_ERROR(exchange_->Run({.place = absl::StrFormat("%s, group %d", place_, group_number),
+                                    .group = collective_.groups[static_cast<size_t>(group_number)],
+                                    .here = here,
+                                    .parts = parts,
+                                    .space = elsewhere.spaces[static_cast<size_t>(here[0])],
+                                    .elsewhere = elsewhere,
+                                    .stop = stop,
+                                    .context = context}));
+    for (size_t i = 1; i < parts.size() && exchange_->is_shared(); ++i) {
+      for (size_t o = 0; o < result_count_; ++o)
+        RETURN_IF_ERROR(CopyBytes(parts[0]->outputs[o], parts[i]->outputs[o],
+                                  output_bytes_[first_result_ + o], context.run));
+    }
+    return absl::OkStatus();
   }
 
   void Zero(const Part& part) const {
@@ -351,7 +371,7 @@ class CollectiveStep final : public Step {
   const std::string what_;   // For texts: several instructions may have one name.
   const std::string place_;  // The place at which processes meet.
   const Collective collective_;
-  const CollectiveRuns runs_;
+  const std::optional<CollectiveExchange> exchange_;
   const Results results_;
   const PlansBySize plans_;
   int64_t elements_ = 0;  // The number of the elements of a large array that is all-reduced; 0 for others.
@@ -394,9 +414,10 @@ absl::StatusOr<std::unique_ptr<Step>> MakeCollectiveStep(const hlo::Module& modu
       ASSIGN_OR_RETURN(plans.block, Compile(*part, options));
     }
   }
-  CollectiveRuns runs(module, instruction, collective);
+  ASSIGN_OR_RETURN(std::optional<CollectiveExchange> exchange,
+                   CollectiveExchange::Of(module, instruction, collective, options));
   return std::make_unique<CollectiveStep>(instruction, PlaceOf(module, instruction), std::move(collective),
-                                          std::move(runs), results, std::move(by_size));
+                                          std::move(exchange), results, std::move(by_size));
 }
 
 int64_t ReceiveBytes(const Step& step, int participant, absl::FunctionRef<bool(int)> here) {
