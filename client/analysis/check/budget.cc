@@ -88,10 +88,12 @@ absl::Status WithoutValue(std::string_view metric) {
 // Returns a limit that the value keeps and that people can read: the value rounded up, with at least three
 // digits.
 std::string LimitText(const Metric& metric, double value) {
+  // Larger values, which programs of long loops have, are written as plain numbers.
+  constexpr double kInt64 = 9e18;
   if (metric.unit == Unit::kBytes) {
     for (const int shift : {40, 30, 20, 10}) {
       const double unit = static_cast<double>(int64_t{1} << shift);
-      if (value >= 100 * unit)
+      if (value >= 100 * unit && value < kInt64)
         return absl::StrCat("\"", FormatSize(static_cast<int64_t>(std::ceil(value / unit)) << shift), "\"");
     }
   }

@@ -46,6 +46,30 @@ Bracket PeakOnAChip(const ModuleReport& report, double divided_arguments, double
           divided_arguments + WithoutArguments(report.unfused)};
 }
 
+// Returns RESOURCE_EXHAUSTED when the arrays of all instructions together have more bytes than an int64
+// counts. The estimates then add and pad sizes without checks.
+absl::Status CheckCountable(const hlo::Module& module, const PlacementOptions& options) {
+  constexpr int64_t kBytesMax = int64_t{1} << 60;
+  int64_t left = kBytesMax;
+  for (hlo::ComputationId id = 0; id < module.computation_count(); ++id) {
+    const hlo::Computation& computation = module.computation(id);
+    for (hlo::NodeId node = 0; node < computation.size(); ++node) {
+      for (const hlo::ShapeLeaf& leaf : hlo::Leaves(computation[node].shape())) {
+        const int64_t bytes = leaf.shape->IsArray() ? options.BytesOf(*leaf.shape) : 0;
+        if (bytes <= left) {
+          left -= bytes;
+          continue;
+        }
+        return ResourceExhausted(
+            "%s cannot be estimated: the arrays of its instructions up to %s (%s, of %d bytes) have more than %d "
+            "bytes together.",
+            module.name(), computation[node].name(), hlo::ToStringNoLayout(*leaf.shape), bytes, kBytesMax);
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
 std::vector<int64_t> PartsOfResult(const hlo::Module& canonical, const Divisions& divisions) {
   const hlo::Computation& entry = canonical.entry();
   std::vector<int64_t> parts(hlo::Leaves(entry.root().shape()).size());
@@ -159,10 +183,11 @@ absl::StatusOr<ModuleReport> CheckModule(const hlo::Module& module, const std::o
                       .network = network,
                       .target = target,
                       .budget = budget};
-  report.cost = CostOf(module);
   PlacementOptions options{.compiler = report.compiler};
   if (target.has_value())
     options.bytes = [&chip = target->chip](const hlo::Shape& shape) { return BytesOn(chip, shape); };
+  RETURN_IF_ERROR(CheckCountable(module, options));
+  report.cost = CostOf(module);
   ASSIGN_OR_RETURN(const std::unique_ptr<hlo::Module> canonical, Canonical(module, report.compiler));
   const auto measure = [&](bool fused, Peak& peak) {
     options.fused = fused;

@@ -81,8 +81,9 @@ bool IsPartitioned(const hlo::Module& module);
 // even an ideal compiler needs.
 Budget ValuesOf(const ModuleReport& report);
 
-// Checks a verified module. Returns the error of a pass that finds it too large; INVALID_ARGUMENT if the
-// budget limits a metric that has no value. `network` is the report's.
+// Checks a verified module. Returns the error of a pass that finds it too large; RESOURCE_EXHAUSTED if its
+// arrays have more bytes together than can be counted; INVALID_ARGUMENT if the budget limits a metric that
+// has no value. `network` is the report's.
 absl::StatusOr<ModuleReport> CheckModule(const hlo::Module& module, const std::optional<Target>& target,
                                          const Budget& budget, std::optional<NetworkTotals> network = {});
 

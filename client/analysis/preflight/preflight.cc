@@ -15,6 +15,7 @@
 #include "common/base/errors/error.h"
 #include "common/base/errors/status.h"
 #include "common/base/kinds.h"
+#include "common/base/saturated.h"
 #include "common/hlo/analysis/aliases.h"
 #include "common/hlo/inference/verifier.h"
 #include "common/hlo/proto/codec.h"
@@ -483,7 +484,7 @@ ModuleReport::Fit RunReport::fit() const {
   ModuleReport whole = {.peak_bytes = peak.bytes, .target = target};
   // Undivided, the arrays take at most as many times what a chip takes as there are chips.
   if (target.has_value())
-    whole.unfused.temporaries = static_cast<int64_t>(peak.bytes.high * static_cast<double>(target->count));
+    whole.unfused.temporaries = SaturatedInteger(peak.bytes.high * static_cast<double>(target->count));
   return whole.fit();
 }
 

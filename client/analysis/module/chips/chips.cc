@@ -4,11 +4,13 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "common/base/arithmetic.h"
 #include "common/base/errors/status.h"
 #include "common/base/text/edit_distance.h"
 #include "common/base/text/strings.h"
@@ -17,7 +19,10 @@
 namespace hlod::analysis {
 namespace {
 
-int64_t RoundUp(int64_t size, int64_t multiple) { return (size + multiple - 1) / multiple * multiple; }
+// Returns nullopt when the multiple does not fit an int64.
+std::optional<int64_t> RoundUp(int64_t size, int64_t multiple) {
+  return CheckedMultiply(CeilDiv(size, multiple), multiple);
+}
 
 absl::Status BadKey(const std::string& path, std::string_view chip, std::string_view key,
                     std::string_view why) {
@@ -77,12 +82,14 @@ int64_t BytesOn(const Chip& chip, const hlo::Shape& shape) {
   const int64_t dense = hlo::ByteSize(shape).value_or(0);
   if (!chip.tiled || dense == 0 || shape.dims.empty() || !shape.IsArray()) return dense;
   const int64_t width = dense / std::max<int64_t>(1, hlo::ElementCount(shape).value_or(1));
-  if (shape.dims.size() == 1) return RoundUp(dense, 1024);
+  if (shape.dims.size() == 1) return RoundUp(dense, 1024).value_or(INT64_MAX);
   const int64_t rows = 8 * std::max<int64_t>(1, 4 / std::max<int64_t>(1, width));
   const size_t last = shape.dims.size() - 1;
-  int64_t elements = RoundUp(shape.dims[last - 1], rows) * RoundUp(shape.dims[last], 128);
-  for (size_t dim = 0; dim + 1 < last; ++dim) elements *= shape.dims[dim];
-  return elements * width;
+  // A factor that does not fit an int64 is -1, with which no product fits.
+  std::optional<int64_t> bytes = CheckedMultiply(RoundUp(shape.dims[last - 1], rows).value_or(-1),
+                                                 RoundUp(shape.dims[last], 128).value_or(-1));
+  for (size_t dim = 0; dim + 1 < last; ++dim) bytes = CheckedMultiply(bytes.value_or(-1), shape.dims[dim]);
+  return CheckedMultiply(bytes.value_or(-1), width).value_or(INT64_MAX);
 }
 
 std::string_view PaddingText(const Chip& chip) {

@@ -23,6 +23,7 @@ struct Chip {
 
 // Returns the bytes that an array takes in the chip's memory. On TPU the last two dimensions are padded to
 // (8, 128) elements of 32 bits, (16, 128) of 16, (32, 128) of 8; arrays of one dimension to 1024 bytes.
+// Returns INT64_MAX for more.
 int64_t BytesOn(const Chip& chip, const hlo::Shape& shape);
 
 // Returns the line of a report that says how the chip pads arrays; empty if it does not.

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "client/analysis/check/budget.h"
 #include "common/base/system/file.h"
 
@@ -38,6 +40,16 @@ TEST(BudgetUpdate, AMissingFileIsWrittenWithWhatIsNotZero) {
   EXPECT_EQ(read.at("peak_bytes"), 1000);
   EXPECT_GE(read.at("step_seconds"), 0.00069812);
   EXPECT_LT(read.at("step_seconds"), 0.00069812 * 1.01);
+}
+
+// A loop of 2^40 iterations over an array of 256 MiB reads 2^68 bytes.
+TEST(BudgetUpdate, MoreBytesThanAnInt64CountsAreALimit) {
+  const std::string path = Path("huge.toml");
+  static_cast<void>(remove(path.c_str()));
+  const double bytes = std::ldexp(1, 68);
+  ASSERT_TRUE(UpdateBudget(path, {{"traffic_bytes", bytes}}).ok());
+  EXPECT_GE(ReadBudget(path).value().at("traffic_bytes"), bytes);
+  EXPECT_LT(ReadBudget(path).value().at("traffic_bytes"), bytes * 1.01);
 }
 
 TEST(BudgetUpdate, AFileThatIsNotABudgetIsLeftAlone) {

@@ -29,6 +29,23 @@ TEST(Chips, TpusPadArraysToTiles) {
   EXPECT_EQ(BytesOn(chip, Shape::Array(hlo::kS8, {1, 1})), 32 * 128);
   EXPECT_EQ(BytesOn(chip, Shape::Array(hlo::kF32, {3})), 1024);
   EXPECT_EQ(BytesOn(TargetOf("h100").chip, Shape::Array(hlo::kF32, {3})), 12);
+  // 2^57 rows are padded from one element to 128; the product has 2^64.
+  EXPECT_EQ(BytesOn(chip, Shape::Array(hlo::kS8, {int64_t{1} << 57, 1})), INT64_MAX);
+}
+
+TEST(ModuleChecks, MoreBytesThanCanBeCountedAreAnError) {
+  const auto module = hlo::ParseModule(R"(HloModule huge
+ENTRY main {
+  x = f32[2305843009213693951] parameter(0)
+  y = f32[2305843009213693951] add(x, x)
+  ROOT z = f32[2305843009213693951] multiply(y, x)
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  for (const std::optional<Target>& target : {std::optional<Target>(), std::optional(TargetOf("v5e"))}) {
+    const absl::Status status = CheckModule(**module, target, {}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("huge cannot be estimated"));
+  }
 }
 
 TEST(Chips, AnUnknownOneIsAnsweredWithTheNearest) {
