@@ -54,7 +54,9 @@ Layout LayoutOf(std::string_view signature, hlo::PrimitiveType type, const Sizes
   const int width = hlo::ByteWidth(TypeOf(signature[0], type));
   const int64_t rank = static_cast<int64_t>(signature.size()) - 1;
   const int64_t rows = rank == 2 ? sizes[signature[1]] : 1, columns = rank > 0 ? sizes[signature[rank]] : 1;
-  return {rows * columns * width, rows, columns, width};
+  // An empty batch may state matrices of any size; CheckLayouts refuses those whose sizes overflow.
+  const int64_t elements = CheckedMultiply(rows, columns).value_or(INT64_MAX);
+  return {CheckedMultiply(elements, width).value_or(INT64_MAX), rows, columns, width};
 }
 
 int64_t Aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }

@@ -384,6 +384,13 @@ TEST(Call, MatricesHaveALimit) {
   EXPECT_EQ(call.status().code(), absl::StatusCode::kResourceExhausted) << call.status();
 }
 
+// 2^80 elements are not counted; an overflow would be seen by ubsan alone.
+TEST(Call, NoMatricesOfAnySizeAreTooLarge) {
+  constexpr int64_t n = int64_t{1} << 40;
+  const auto call = Make("lapack_sgetrf_ffi", {F32({0, n, n})}, {F32({0, n, n}), S32({0, n}), S32({0})});
+  EXPECT_EQ(call.status().code(), absl::StatusCode::kResourceExhausted) << call.status();
+}
+
 TEST(Call, TargetsOfTheTypesThatExist) {
   EXPECT_TRUE(IsTarget("lapack_sorgqr_ffi"));
   EXPECT_TRUE(IsTarget("lapack_zungqr_ffi"));
