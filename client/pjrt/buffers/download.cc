@@ -192,6 +192,12 @@ absl::StatusOr<std::shared_ptr<Completion>> Read(const ReadSource& source, absl:
 }
 
 absl::Status CheckRange(const Buffer& buffer, int64_t offset, int64_t size) {
+  // Such an array is read with its actual sizes, and then has fewer bytes than its bounds take.
+  if (buffer.shape().HasDynamicDimension()) {
+    return Unimplemented(
+        "Raw bytes of %s, whose sizes are known when it is read: read it with PJRT_Buffer_ToHostBuffer.",
+        hlo::ToStringNoLayout(buffer.shape()));
+  }
   const int64_t bytes = hlo::ByteSize(buffer.shape()).value_or(0);
   if (offset >= 0 && size >= 0 && offset <= bytes && size <= bytes - offset) return absl::OkStatus();
   return InvalidArgument("%d bytes at %d are asked for of a buffer that has %d.", size, offset, bytes);

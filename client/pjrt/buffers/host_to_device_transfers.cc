@@ -49,53 +49,74 @@ absl::StatusOr<Buffer*> HostToDeviceTransfers::Retrieve(int index) {
 
 absl::Status HostToDeviceTransfers::Add(int index, const void* data, int64_t offset, int64_t size,
                                         bool is_last) {
-  absl::MutexLock lock(&mu_);
-  ASSIGN_OR_RETURN(Transfer* const transfer, Find(index));
-  ASSIGN_OR_RETURN(const size_t whole, ByteSize(index));
-  if (offset < 0 || size < 0 || offset > static_cast<int64_t>(whole) ||
-      size > static_cast<int64_t>(whole) - offset) {
-    return InvalidArgument("A transfer of %d bytes at %d does not fit into buffer %d, which has %d.", size,
-                           offset, index, whole);
+  std::vector<std::byte> pieces;  // All bytes of the buffer, unless the last piece has them all.
+  Transfer* transfer;
+  {
+    absl::MutexLock lock(&mu_);
+    ASSIGN_OR_RETURN(transfer, Find(index));
+    ASSIGN_OR_RETURN(const size_t whole, ByteSize(index));
+    if (offset < 0 || size < 0 || offset > static_cast<int64_t>(whole) ||
+        size > static_cast<int64_t>(whole) - offset) {
+      return InvalidArgument("A transfer of %d bytes at %d does not fit into buffer %d, which has %d.", size,
+                             offset, index, whole);
+    }
+    if (size > 0) RETURN_IF_ERROR(Given(data, "data"));
+    const bool is_whole = is_last && static_cast<size_t>(size) == whole;
+    if (!is_whole) {
+      transfer->bytes.resize(whole);
+      if (size > 0) std::memcpy(transfer->bytes.data() + offset, data, static_cast<size_t>(size));
+    }
+    if (!is_last) return absl::OkStatus();
+    transfer->sent = true;
+    pieces.swap(transfer->bytes);
+    if (!is_whole) data = pieces.data();
   }
-  if (size > 0) RETURN_IF_ERROR(Given(data, "data"));
-  const Strides strides = StridesOf(transfer->entry.order, transfer->entry.shape);
-  if (is_last && static_cast<size_t>(size) == whole)
-    return Send(*transfer, static_cast<const std::byte*>(data), strides);
-  transfer->bytes.resize(whole);
-  if (size > 0) std::memcpy(transfer->bytes.data() + offset, data, static_cast<size_t>(size));
-  return is_last ? Send(*transfer, transfer->bytes.data(), strides) : absl::OkStatus();
+  return Send(*transfer, static_cast<const std::byte*>(data),
+              StridesOf(transfer->entry.order, transfer->entry.shape));
 }
 
 absl::Status HostToDeviceTransfers::AddWhole(int index, const void* data, const hlo::Shape& shape,
                                              const Strides& strides) {
-  absl::MutexLock lock(&mu_);
-  ASSIGN_OR_RETURN(Transfer* const transfer, Find(index));
-  if (!hlo::Compatible(shape, transfer->entry.shape)) {
-    return InvalidArgument("Buffer %d is of %s; the literal is of %s.", index,
-                           hlo::ToStringNoLayout(transfer->entry.shape), hlo::ToStringNoLayout(shape));
+  std::vector<std::byte> pieces;
+  Transfer* transfer;
+  {
+    absl::MutexLock lock(&mu_);
+    ASSIGN_OR_RETURN(transfer, Find(index));
+    if (!hlo::Compatible(shape, transfer->entry.shape)) {
+      return InvalidArgument("Buffer %d is of %s; the literal is of %s.", index,
+                             hlo::ToStringNoLayout(transfer->entry.shape), hlo::ToStringNoLayout(shape));
+    }
+    ASSIGN_OR_RETURN(const size_t whole, ByteSize(index));
+    if (whole > 0) RETURN_IF_ERROR(Given(data, "data"));
+    transfer->sent = true;
+    pieces.swap(transfer->bytes);
   }
-  ASSIGN_OR_RETURN(const size_t whole, ByteSize(index));
-  if (whole > 0) RETURN_IF_ERROR(Given(data, "data"));
   return Send(*transfer, static_cast<const std::byte*>(data), strides);
 }
 
 absl::Status HostToDeviceTransfers::Fail(int index, absl::Status error) {
   if (error.ok()) return InvalidArgument("The error of buffer %d is OK.", index);
-  absl::MutexLock lock(&mu_);
-  ASSIGN_OR_RETURN(Transfer* const transfer, Find(index));
-  transfer->sent = true;
-  transfer->bytes = {};
-  return transfer->value->Fail(std::move(error));
+  std::vector<std::byte> pieces;
+  std::shared_ptr<PromisedValue> value;
+  {
+    absl::MutexLock lock(&mu_);
+    ASSIGN_OR_RETURN(Transfer* const transfer, Find(index));
+    transfer->sent = true;
+    pieces.swap(transfer->bytes);
+    value = transfer->value;
+  }
+  return value->Fail(std::move(error));
 }
 
-absl::Status HostToDeviceTransfers::Send(Transfer& transfer, const std::byte* data, const Strides& strides) {
-  transfer.sent = true;
+absl::Status HostToDeviceTransfers::Send(const Transfer& transfer, const std::byte* data,
+                                         const Strides& strides) {
+  const std::shared_ptr<PromisedValue> given = transfer.value;
+  const std::shared_ptr<Client> client = client_;
   absl::StatusOr<hlod::Buffer> value =
       UploadArray(memory_.device().runtime(), data, strides, transfer.entry.shape);
-  transfer.bytes = {};
-  if (!value.ok()) return transfer.value->Fail(value.status());
-  const std::shared_ptr<Completion> ready = client_->AwaitedEndOf(SessionOf(*value), ProducerOf(*value));
-  return transfer.value->Give(*std::move(value), ready);
+  if (!value.ok()) return given->Fail(value.status());
+  const std::shared_ptr<Completion> ready = client->AwaitedEndOf(SessionOf(*value), ProducerOf(*value));
+  return given->Give(*std::move(value), ready);
 }
 
 absl::Status Serve(abi::Client_CreateBuffersForAsyncHostToDevice_Args& args) {

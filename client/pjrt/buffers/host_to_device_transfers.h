@@ -45,13 +45,15 @@ class HostToDeviceTransfers {
     bool retrieved = false, sent = false;
   };
   absl::StatusOr<Transfer*> Find(int index) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  absl::Status Send(Transfer& transfer, const std::byte* data, const Strides& strides)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Uploads a buffer that is marked as sent. Is called without the lock, because callbacks that wait for the
+  // value run here, and may use or destroy this manager.
+  absl::Status Send(const Transfer& transfer, const std::byte* data, const Strides& strides)
+      ABSL_LOCKS_EXCLUDED(mu_);
 
   const std::shared_ptr<Client> client_;  // The memory is the client's.
   Memory& memory_;
   absl::Mutex mu_;
-  std::vector<Transfer> transfers_;  // The entries' number and shapes are constant.
+  std::vector<Transfer> transfers_;  // The number of entries, their shapes and values are constant.
 };
 
 }  // namespace hlod::pjrt

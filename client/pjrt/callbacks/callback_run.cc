@@ -156,7 +156,7 @@ class CallbackRun {
   // Opens the streams for a callback's results after its last operand. The last operand's channel has the
   // number before theirs.
   void Answer(const ParticipantCallbacks& participant, int64_t channel) {
-    for (;;) {
+    while (channel < INT64_MAX) {
       ++channel;
       const auto info = std::find_if(participant.receives.begin(), participant.receives.end(),
                                      [&](const auto& each) { return each.channel_id == channel; });

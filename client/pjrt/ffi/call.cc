@@ -116,9 +116,14 @@ absl::StatusOr<std::shared_ptr<const Call>> Call::Make(std::string name, const T
 int Call::AliasOf(size_t result) const {
   const std::vector<int64_t>& aliases = attributes_->aliases();
   for (size_t i = 0; i + 1 < aliases.size(); i += 2) {
-    if (aliases[i] == static_cast<int64_t>(result) && aliases[i + 1] >= 0 &&
-        aliases[i + 1] < static_cast<int64_t>(operands_.size()))
-      return static_cast<int>(aliases[i + 1]);
+    const int64_t operand = aliases[i + 1];
+    if (aliases[i] != static_cast<int64_t>(result) || operand < 0 ||
+        operand >= static_cast<int64_t>(operands_.size()))
+      continue;
+    // The function writes the result into the operand's memory. StableHLO's verifier requires equal types,
+    // but HLO, and a backend_config that has the pairs itself, may say anything.
+    const auto index = static_cast<size_t>(operand);
+    if (hlo::ByteSize(operands_[index]) == hlo::ByteSize(results_[result])) return static_cast<int>(operand);
   }
   return -1;
 }

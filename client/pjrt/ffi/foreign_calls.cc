@@ -64,7 +64,7 @@ int64_t FreeChannel(const hlo::Module& module) {
       }
     }
   }
-  return last + 1;
+  return last == INT64_MAX ? last : last + 1;
 }
 
 // Writes the exchange that takes the place of one call.
@@ -268,6 +268,13 @@ void NoteAliases(stablehlo::Program& program) {
 absl::Status ReplaceForeignCalls(std::unique_ptr<hlo::Module>& module, std::vector<ForeignCall>& calls) {
   if (!HasForeignCalls(*module)) return absl::OkStatus();
   int64_t channel = FreeChannel(*module);
+  // Leaves room for the calls of any program.
+  constexpr int64_t kChannelMax = INT64_MAX - (int64_t{1} << 32);
+  if (channel > kChannelMax) {
+    return InvalidArgument(
+        "The program has a channel (%d) above %d; calls of foreign functions take the numbers after it.",
+        channel - 1, kChannelMax - 1);
+  }
   absl::Status status;
   module = passes::Rewritten(*module, nullptr, [&](passes::ComputationCopy& copy, Instruction instruction) {
     const std::optional<ffi::Target> target = TargetOf(instruction);

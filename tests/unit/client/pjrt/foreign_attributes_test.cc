@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "client/pjrt/ffi/attributes.h"
+#include "client/pjrt/ffi/call.h"
 #include "tests/unit/client/pjrt/driver.h"
 
 namespace hlod::pjrt::ffi {
@@ -21,6 +22,17 @@ TEST(ForeignAttributes, LargeArraysOfOneElementAreExpanded) {
   std::vector<int32_t> values(kCount);
   std::memcpy(values.data(), array.data, kCount * sizeof(int32_t));
   EXPECT_EQ(values, std::vector<int32_t>(kCount, -7));
+}
+
+// The function writes the result into the operand's memory, which must not be too short.
+TEST(ForeignAttributes, AResultHasTheMemoryOfAnOperandOfItsSizeOnly) {
+  const auto call = Call::Make("f", Target(), /*version=*/4, "{hlod.aliases = array<i64: 0, 0, 1, 1, 2, 7>}",
+                               {hlo::Shape::Array(hlo::kF32, {1}), hlo::Shape::Array(hlo::kF32, {4})},
+                               std::vector<hlo::Shape>(3, hlo::Shape::Array(hlo::kF32, {4})));
+  ASSERT_TRUE(call.ok()) << call.status();
+  EXPECT_EQ((*call)->AliasOf(0), -1);
+  EXPECT_EQ((*call)->AliasOf(1), 1);
+  EXPECT_EQ((*call)->AliasOf(2), -1);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Buffers that get their values in other ways than by one upload, and layouts.
 #include <gmock/gmock.h>
 
+#include <functional>
+
 #include "client/pjrt/abi/extensions.h"
 #include "tests/unit/client/pjrt/driver.h"
 
@@ -82,6 +84,15 @@ class HostToDevice : public Transfers {
     if (std::string error = send.Try(api().AsyncHostToDeviceTransferManager_TransferData); !error.empty())
       return error;
     return Await(send->done_with_h2d_transfer);
+  }
+  std::string SetError(int index, int code, std::string_view message) {
+    Call<abi::AsyncHostToDeviceTransferManager_SetBufferError_Args> fail;
+    fail->transfer_manager = manager_;
+    fail->buffer_index = index;
+    fail->error_code = abi::ErrorCode(code);
+    fail->error_message = message.data();
+    fail->error_message_size = message.size();
+    return fail.Try(api().AsyncHostToDeviceTransferManager_SetBufferError);
   }
   std::string TryRetrieve(int index, Buffer** buffer) {
     Call<abi::AsyncHostToDeviceTransferManager_RetrieveBuffer_Args> retrieve;
@@ -183,15 +194,40 @@ TEST_F(HostToDevice, LiteralsErrorsAndTheManagersEnd) {
   Destroy(second);
 }
 
+// A framework sends the next buffer as soon as one is on the device, from the callback that says so.
+TEST_F(HostToDevice, TheNextBufferIsSentFromTheCallbackOfTheOneBefore) {
+  Buffer *first = nullptr, *second = nullptr;
+  ASSERT_EQ(TryRetrieve(0, &first), "");
+  ASSERT_EQ(TryRetrieve(1, &second), "");
+  Call<abi::Buffer_ReadyEvent_Args> ready;
+  ready->buffer = first;
+  ready.Run(api().Buffer_ReadyEvent);
+  const int32_t columns[] = {1, 4, 2, 5, 3, 6};
+  struct Next {
+    std::function<std::string()> send;
+    std::string error = "was not called";
+  } next = {[&] { return Send(1, columns, 0, 24, true); }};
+  Call<abi::Event_OnReady_Args> on_ready;
+  on_ready->event = ready->event;
+  on_ready->callback = [](Error* error, void* user_arg) {
+    auto* const next = static_cast<Next*>(user_arg);
+    EXPECT_EQ(Take(error), "CANCELLED: no");
+    next->error = next->send();
+  };
+  on_ready->user_arg = &next;
+  on_ready.Run(api().Event_OnReady);
+  EXPECT_EQ(SetError(0, 1, "no"), "");
+  EXPECT_EQ(next.error, "");
+  EXPECT_THAT(Ints(second, 6), ElementsAre(1, 4, 2, 5, 3, 6));
+  Destroy(ready->event);
+  Destroy(first);
+  Destroy(second);
+}
+
 TEST_F(HostToDevice, AnErrorIsTheBuffers) {
   Buffer* buffer = nullptr;
   ASSERT_EQ(TryRetrieve(0, &buffer), "");
-  Call<abi::AsyncHostToDeviceTransferManager_SetBufferError_Args> fail;
-  fail->transfer_manager = manager_;
-  fail->error_code = abi::ErrorCode(15);
-  fail->error_message = "lost";
-  fail->error_message_size = 4;
-  fail.Run(api().AsyncHostToDeviceTransferManager_SetBufferError);
+  EXPECT_EQ(SetError(0, 15, "lost"), "");
   EXPECT_EQ(ReadyError(buffer), "DATA_LOSS: lost");
   Destroy(buffer);
 }
@@ -298,6 +334,14 @@ module @bounded {
   read.Run(api().Buffer_ToHostBuffer);
   EXPECT_EQ(Await(read->event), "");
   EXPECT_THAT(out, ElementsAre(1, 5, 2, 6, 3, 7));
+  // The bounds take 32 bytes, and the array that is read has 24.
+  Call<abi::Buffer_CopyRawToHost_Args> raw;
+  raw->buffer = results[0];
+  raw->dst = out.data();
+  raw->offset = 16;
+  raw->transfer_size = 16;
+  EXPECT_THAT(raw.Try(api().Buffer_CopyRawToHost),
+              HasSubstr("UNIMPLEMENTED: Raw bytes of s32[2,<=4], whose sizes are known when it is read"));
   for (Buffer* const buffer : {x, n, results[0]}) Destroy(buffer);
   Call<abi::LoadedExecutable_Destroy_Args> destroy;
   destroy->executable = executable;
