@@ -9,7 +9,6 @@
 #include "absl/strings/str_join.h"
 #include "client/tensor/trace/abstract.h"
 #include "client/tensor/value/limits.h"
-#include "client/tensor/value/replaced.h"
 #include "common/base/text/edit_distance.h"
 #include "hlod/runtime/error.h"
 #include "hlod/tensor/autograd.h"
@@ -103,26 +102,24 @@ std::vector<Tensor> Module::Parameters() const {
   return parameters;
 }
 
-void Module::ReplaceEach(const std::function<Tensor(const Tensor&)>& replace) {
+void Module::ConvertEach(const std::function<Tensor(const Tensor&)>& convert) {
   const NoGrad scope;
-  // The tensors by old id, so that shared tensors stay shared.
-  absl::flat_hash_map<uint64_t, Tensor> replaced;
+  absl::flat_hash_set<uint64_t> seen;
   ForEachTensor([&](const std::string& name, Tensor& tensor) {
-    const uint64_t id = tensor.id();
-    const auto [found, added] = replaced.try_emplace(id);
-    if (added) {
-      const TensorName scope(name);
-      found->second = replace(tensor);
-      lazy::CopyRole(tensor, found->second, name);
-      if (tensor.requires_grad()) found->second.RequiresGrad_();
+    if (!seen.insert(tensor.id()).second) return;
+    const TensorName scope(name);
+    const Tensor converted = convert(tensor);
+    if (converted.id() == tensor.id()) return;
+    if (const Tensor gradient = tensor.Grad(); gradient.defined()) {
+      lazy::SetData(gradient, convert(gradient));
     }
-    if (found->second.id() != id) lazy::NoteReplaced(tensor, name);
-    tensor = found->second;
+    lazy::CopyRole(tensor, converted, name);
+    lazy::SetData(tensor, converted);
   });
 }
 
 Module& Module::To(const Device& device, Caller caller) {
-  ReplaceEach([&](const Tensor& tensor) { return tensor.To(device, caller); });
+  ConvertEach([&](const Tensor& tensor) { return tensor.To(device, caller); });
   return *this;
 }
 
@@ -131,7 +128,7 @@ Module& Module::To(PrimitiveType type, Caller caller) {
     Throw(absl::StrCat("a module's floating tensors cannot become ", std::string(hlo::Name(type))), "to",
           caller);
   }
-  ReplaceEach(
+  ConvertEach(
       [&](const Tensor& tensor) { return hlo::IsFloat(tensor.dtype()) ? tensor.To(type, caller) : tensor; });
   return *this;
 }

@@ -2,12 +2,9 @@
 #include "client/tensor/value/impl.h"
 
 #include <algorithm>
-#include <atomic>
-#include <mutex>
 #include <string>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "client/tensor/function/function_trace.h"
 #include "client/tensor/trace/abstract.h"
 #include "client/tensor/trace/lock.h"
@@ -15,55 +12,13 @@
 #include "client/tensor/trace/runtime.h"
 #include "client/tensor/trace/thread_traces.h"
 #include "client/tensor/value/host.h"
-#include "client/tensor/value/replaced.h"
 #include "client/tensor/value/throw.h"
 
 namespace hlod::lazy {
 
-namespace {
-
-// The names of replaced tensors by id, for as long as the tensors exist. `count` lets every other tensor's
-// end do without the lock.
-struct ReplacedTensors {
-  std::mutex mutex;
-  absl::flat_hash_map<uint64_t, std::string> names;
-  std::atomic<size_t> count = 0;
-  void Count() { count.store(names.size(), std::memory_order_release); }
-};
-ReplacedTensors& Replaced() {
-  static auto* const replaced = new ReplacedTensors;
-  return *replaced;
-}
-
-void ForgetReplaced(uint64_t id) {
-  ReplacedTensors& replaced = Replaced();
-  if (replaced.count.load(std::memory_order_acquire) == 0) return;
-  const std::lock_guard lock(replaced.mutex);
-  if (replaced.names.erase(id) > 0) replaced.Count();
-}
-
-}  // namespace
-
-void NoteReplaced(const Tensor& tensor, const std::string& name) {
-  ReplacedTensors& replaced = Replaced();
-  const std::lock_guard lock(replaced.mutex);
-  replaced.names.try_emplace(tensor.impl()->id, name);
-  replaced.Count();
-}
-
-std::string ReplacedName(const Tensor& tensor) {
-  ReplacedTensors& replaced = Replaced();
-  if (replaced.count.load(std::memory_order_acquire) == 0) return "";
-  const std::lock_guard lock(replaced.mutex);
-  const auto found = replaced.names.find(tensor.impl()->id);
-  return found == replaced.names.end() ? "" : found->second;
-}
-
 void Retain(TensorImpl* impl) { impl->AddRef(); }
 void Release(TensorImpl* impl) {
-  if (!impl->DropRef()) return;
-  ForgetReplaced(impl->id);
-  TensorImpl::Destroy(impl);
+  if (impl->DropRef()) TensorImpl::Destroy(impl);
 }
 
 Tensor MakeTensor(Ref<Value> value) {
@@ -99,6 +54,17 @@ void AddStep(View& view, ViewStep step) {
 }
 
 }  // namespace
+
+void SetData(const Tensor& tensor, const Tensor& source) {
+  TensorImpl& impl = *tensor.impl();
+  const TraceLock lock;
+  const Ref<GradLeaf> leaf = IsGradLeaf(impl) ? impl.lineage->leaf : Ref<GradLeaf>();
+  impl.ShowDataOf(*source.impl());
+  impl.lineage = {};
+  if (!leaf) return;
+  impl.lineage = NewLineage(impl, impl.id);
+  impl.lineage->leaf = leaf;
+}
 
 Tensor MakeView(const Tensor& base, ViewStep step, Dims dims, Dims strides, int64_t offset) {
   TensorImpl& from = *base.impl();

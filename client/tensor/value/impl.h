@@ -22,7 +22,7 @@ class TensorImpl : public RefCounted, public Pooled<TensorImpl> {
   static void Destroy(TensorImpl* impl) { delete impl; }
 
   const uint64_t id;
-  const Ref<Storage> storage;
+  Ref<Storage> storage;  // Changed by ShowDataOf() only.
   Ref<Lineage> lineage;  // Null: gradients flow according to the value's history.
 
   // The node of a view in a trace, valid until the trace is closed or the storage is written.
@@ -42,13 +42,25 @@ class TensorImpl : public RefCounted, public Pooled<TensorImpl> {
   PrimitiveType type() const { return storage->type; }
   const Place& place() const { return storage->place; }
 
+  // Makes it show what `source` shows. Its lineage is of the storage before.
+  void ShowDataOf(const TensorImpl& source) {
+    storage = source.storage;
+    view_ = source.view_ == nullptr ? nullptr : std::make_unique<const View>(*source.view_);
+    cached_graph = 0;
+    copy = {};
+  }
+
  private:
-  const std::unique_ptr<const View> view_;  // Null for the whole storage, the most frequent case.
+  std::unique_ptr<const View> view_;  // Null for the whole storage, the most frequent case.
 };
 
 inline Tensor MakeTensor(Ref<TensorImpl> impl) { return Tensor(impl.Leak()); }
 // Makes a tensor with a storage of its own; its id is the value's.
 Tensor MakeTensor(Ref<Value> value);
+// Makes `tensor`, and so every variable that refers to it, show the data of `source`, which may have another
+// type, shape and place; a leaf keeps its gradient and hooks. No other thread may use the tensor meanwhile.
+// The assignment to torch.Tensor.data. Takes the lock itself.
+void SetData(const Tensor& tensor, const Tensor& source);
 // Makes another view of `base`'s data, with `step` after its own steps.
 Tensor MakeView(const Tensor& base, ViewStep step, Dims dims, Dims strides, int64_t offset);
 

@@ -155,8 +155,10 @@ class Module {
   requires ReturnsSomething<F, std::vector<Tensor>, Tensors> RemovableHandle RegisterFullBackwardHook(F)
   = delete;
 
-  // Moves or converts every parameter and buffer (a conversion skips tensors that are not floating). A tensor
-  // shared by two parts stays shared. requires_grad is kept.
+  // Moves or converts every parameter and buffer, and the gradients (a conversion skips tensors that are not
+  // floating). The tensors stay the same objects with the same ids, as in PyTorch: every variable that refers
+  // to one, an optimizer's also, sees it moved. An optimizer's state does not move: call this before the
+  // first step. No other thread may use the module meanwhile.
   Module& To(const Device& device, Caller caller = Caller::Here());
   Module& To(PrimitiveType type, Caller caller = Caller::Here());
 
@@ -211,7 +213,7 @@ class Module {
   void Walk(const std::string& prefix,
             const std::function<void(const std::string&, const Entry&)>& body) const;
   std::vector<std::pair<std::string, Tensor>> Named(bool parameters) const;
-  void ReplaceEach(const std::function<Tensor(const Tensor&)>& replace);
+  void ConvertEach(const std::function<Tensor(const Tensor&)>& convert);
   ModuleHooks& hooks();
   void AddModules(const std::string& path, std::vector<std::pair<std::string, Module*>>& to);
 

@@ -18,7 +18,6 @@
 #include "absl/strings/str_join.h"
 #include "client/runtime/handles/own_lines.h"
 #include "client/tensor/value/limits.h"
-#include "client/transform/optimizer/torch/still_used.h"
 #include "client/transform/optimizer/torch/with_grad.h"
 #include "client/transform/optimizer/torch/wolfe.h"
 #include "hlod/ops/creation.h"
@@ -232,7 +231,6 @@ Lbfgs::Lbfgs(std::vector<Tensor> parameters, const LbfgsOptions& options, Caller
 
 Tensor Lbfgs::Step(const std::function<Tensor()>& closure, Caller caller) {
   const CallerScope scope(caller);
-  CheckStillUsed(parameters(), caller);
   return LbfgsStep(*this, closure).Run();
 }
 void Lbfgs::Step(Caller caller) {

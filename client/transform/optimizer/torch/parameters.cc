@@ -6,9 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "client/tensor/value/impl.h"
 #include "client/tensor/value/limits.h"
-#include "client/tensor/value/replaced.h"
 #include "client/tensor/value/throw.h"
-#include "client/transform/optimizer/torch/still_used.h"
 #include "client/transform/optimizer/torch/with_grad.h"
 #include "common/base/text/count.h"
 #include "hlod/ops/creation.h"
@@ -100,18 +98,6 @@ class StateReader {
 
 }  // namespace
 
-void CheckStillUsed(const std::vector<Tensor>& parameters, const Caller& caller) {
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const std::string name = lazy::ReplacedName(parameters[i]);
-    if (name.empty() || (parameters[i].Grad().defined() && parameters[i].impl()->references() > 1)) continue;
-    lazy::Throw(ErrorKind::kArgument,
-                absl::StrCat("parameter ", i, " (", name,
-                             ") has been replaced by To() of its module, so that a step would not train the "
-                             "module; make the optimizer after To()"),
-                "step", caller);
-  }
-}
-
 void ParameterOptimizer::AddGroup(std::vector<Tensor> parameters, optim::Optimizer update, const char* name,
                                   const Caller& caller) {
   RequireThat(!parameters.empty(), absl::StrCat("group ", groups_.size(), " has no parameters"), name,
@@ -196,7 +182,6 @@ Tensor ParameterOptimizer::Step(const std::function<Tensor()>& closure, Caller c
 void ParameterOptimizer::StepWhere(const Tensor* skip, const Caller& caller) {
   const NoGrad no_grad;
   const CallerScope scope(caller);
-  CheckStillUsed(parameters_, caller);
   for (const Group& group : groups_) {
     for (size_t i = group.begin; i < group.end; ++i) UpdateOne(i, group.update, skip, caller);
   }
