@@ -244,7 +244,7 @@ class RunReader {
       if (newline == std::string_view::npos) {
         if (line_ == 1) RETURN_IF_ERROR(Take(text_.substr(begin)));
         if (options_.allow_incomplete) break;
-        return Wrong("the file is cut here: the last line has no end");
+        return Wrong(absl::StrCat("the file is cut here: the last line has no end", kReadOn));
       }
       RETURN_IF_ERROR(Take(text_.substr(begin, newline - begin)));
       begin = newline + 1;
@@ -255,13 +255,16 @@ class RunReader {
     run_.complete = ended_;
     if (!ended_ && !options_.allow_incomplete) {
       return Wrong(
-          "the file is cut after this line: its last line, {\"end\": true}, is missing, as when the "
-          "program was killed or still runs");
+          absl::StrCat("the file is cut after this line: its last line, {\"end\": true}, is missing, as when "
+                       "the program was killed or still runs",
+                       kReadOn));
     }
     return std::move(run_);
   }
 
  private:
+  static constexpr char kReadOn[] = "; what is there can be read with --incomplete (allow_incomplete)";
+
   absl::Status Wrong(std::string_view what) const {
     return InvalidArgument("%s, line %d: %s.", ToAbsl(name_), line_, ToAbsl(what));
   }

@@ -16,6 +16,7 @@
 namespace hlod {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 std::string ExamplePath() { return SourceDir() / "tests/golden/run/example.jsonl"; }
@@ -73,7 +74,7 @@ TEST(RunFiles, AFileCutInHalfIsNamedWithItsLine) {
   const size_t end = text.rfind("{\"end\"");
   EXPECT_THAT(ErrorOfText(text.substr(0, end)),
               HasSubstr("profile.jsonl, line 13: the file is cut after this"));
-  EXPECT_THAT(ErrorOfText(text.substr(0, end - 10)), HasSubstr("line 13: the file is cut here"));
+  EXPECT_THAT(ErrorOfText(text.substr(0, end - 10)), AllOf(HasSubstr("line 13: the file is cut here"), HasSubstr("--incomplete")));
   const Profile half = ParseProfile(text.substr(0, end - 10), "half", {.allow_incomplete = true}).value();
   EXPECT_FALSE(half.complete);
   EXPECT_EQ(half.events.size(), 11u);
