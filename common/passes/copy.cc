@@ -44,7 +44,8 @@ Computation& AddEmptyCopy(Module& to, const Computation& from) {
 }
 
 std::unique_ptr<Module> WithFunctions(
-    const Module& module, absl::FunctionRef<std::optional<ComputationId>(Instruction, Module&)> make) {
+    const Module& module, absl::FunctionRef<std::optional<ComputationId>(Instruction, Module&)> make,
+    absl::FunctionRef<void(ComputationCopy&, Instruction, absl::InlinedVector<NodeId, 8>&)> add_operands) {
   std::unique_ptr<Module> result = EmptyCopy(module);
   std::vector<ComputationId> computations;
   for (ComputationId c = 0; c < module.computation_count(); ++c) {
@@ -59,8 +60,13 @@ std::unique_ptr<Module> WithFunctions(
       }
       const ComputationId called[] = {*functions[id]};
       const AttributesId attributes = copy.tables().Intern(Attributes(CallAttributes{}));
-      copy.set_node(
-          id, copy.to().Append(kCall, from[id].shape_id(), attributes, copy.operands(from[id]), called));
+      absl::InlinedVector<NodeId, 8> operands = copy.operands(from[id]);
+      add_operands(copy, from[id], operands);
+      const NodeId call = copy.to().Append(kCall, from[id].shape_id(), attributes, operands, called);
+      if (const Notes* const notes = from.notes(id); notes != nullptr) {
+        copy.to().mutable_notes(call).metadata = notes->metadata;
+      }
+      copy.set_node(id, call);
     }
     copy.to().set_root(copy.node(from.root_id()));
     computations.push_back(result->computation_count() - 1);

@@ -73,10 +73,13 @@ std::unique_ptr<hlo::Module> EmptyCopy(const hlo::Module& module);
 hlo::Computation& AddEmptyCopy(hlo::Module& to, const hlo::Computation& from);
 
 // Returns a new module in which each instruction for which `make` returns a computation, which it adds to the
-// given module, is a call of that computation.
+// given module, is a call of that computation with the instruction's metadata. The call's operands are the
+// instruction's, and those that `add_operands` appends.
 std::unique_ptr<hlo::Module> WithFunctions(
     const hlo::Module& module,
-    absl::FunctionRef<std::optional<hlo::ComputationId>(hlo::Instruction, hlo::Module&)> make);
+    absl::FunctionRef<std::optional<hlo::ComputationId>(hlo::Instruction, hlo::Module&)> make,
+    absl::FunctionRef<void(ComputationCopy&, hlo::Instruction, absl::InlinedVector<hlo::NodeId, 8>&)>
+        add_operands = [](ComputationCopy&, hlo::Instruction, absl::InlinedVector<hlo::NodeId, 8>&) {});
 
 // Returns a new module in which each instruction is replaced by rule(copy, instruction): the id of a new
 // instruction, or kNoNode to drop it. Returns null if `watch` (may be null) stopped it.

@@ -195,39 +195,19 @@ bool HasFunctions(const Module& module) {
 }
 
 std::unique_ptr<Module> ExpandFunctions(const Module& module) {
-  std::unique_ptr<Module> result = EmptyCopy(module);
-  std::vector<ComputationId> computations;
   uint64_t random = 0;  // The number of rng instructions so far.
-  for (ComputationId c = 0; c < module.computation_count(); ++c) {
-    const Computation& from = module.computation(c);
-    // Callees come before their callers.
-    std::vector<std::optional<ComputationId>> functions(from.size());
-    for (NodeId id = 0; id < from.size(); ++id) {
-      if (IsFunction(module, from[id])) functions[id] = Expand(module, from[id], *result, random);
-    }
-    ComputationCopy copy(module, from, AddEmptyCopy(*result, from), computations);
-    for (NodeId id = 0; id < from.size(); ++id) {
-      const Instruction instruction = from[id];
-      if (!functions[id].has_value()) {
-        copy.set_node(id, copy.Clone(instruction));
-        continue;
-      }
-      const ComputationId called[] = {*functions[id]};
-      Tables& tables = copy.tables();
-      absl::InlinedVector<NodeId, 8> operands = copy.operands(instruction);
-      if (instruction.opcode() == kRng) {
-        operands.push_back(copy.Replace(instruction, kRngGetAndUpdateState,
-                                        tables.Intern(Shape::Array(kU64, {2})),
+  return WithFunctions(
+      module,
+      [&](Instruction instruction, Module& to) -> std::optional<ComputationId> {
+        if (!IsFunction(module, instruction)) return std::nullopt;
+        return Expand(module, instruction, to, random);
+      },
+      [](ComputationCopy& copy, Instruction instruction, absl::InlinedVector<NodeId, 8>& operands) {
+        if (instruction.opcode() != kRng) return;
+        const ShapeId state = copy.tables().Intern(Shape::Array(kU64, {2}));
+        operands.push_back(copy.Replace(instruction, kRngGetAndUpdateState, state,
                                         RngStateAttributes{WordsDrawn(instruction)}, {}));
-      }
-      copy.set_node(id, copy.to().Append(kCall, instruction.shape_id(),
-                                         tables.Intern(Attributes(CallAttributes{})), operands, called));
-    }
-    copy.to().set_root(copy.node(from.root_id()));
-    computations.push_back(result->computation_count() - 1);
-  }
-  result->set_entry(computations[module.entry_id()]);
-  return result;
+      });
 }
 
 }  // namespace hlod::passes

@@ -4,7 +4,6 @@
 #include "common/passes/expand/expand_gpu_calls.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/hlo/builder.h"
+#include "common/hlo/math/threefry.h"
 #include "common/lapack/config.h"
 #include "common/lapack/target.h"
 #include "common/passes/copy.h"
@@ -148,23 +148,9 @@ class GpuCall {
     return {Lapack("gtsv", shapes, "{}")[3]};
   }
 
-  // The twenty rounds on pairs of words; the keys are arrays, too.
   std::vector<Op> Threefry() {
-    constexpr std::array<std::array<uint32_t, 4>, 2> kRotations = {{{13, 15, 26, 6}, {17, 29, 16, 24}}};
-    const Op parity = Xor(Xor(operands_[0], operands_[1]), Word(0x1BD11BDA));
-    const std::array<Op, 3> keys = {operands_[0], operands_[1], parity};
-    Op x0 = operands_[2] + keys[0], x1 = operands_[3] + keys[1];
-    for (uint32_t group = 0; group < 5; ++group) {
-      for (const uint32_t rotation : kRotations[group % 2]) {
-        x0 = x0 + x1;
-        x1 = Xor(b_.Binary(kOr, b_.Binary(kShiftLeft, x1, Word(rotation)),
-                           b_.Binary(kShiftRightLogical, x1, Word(32 - rotation))),
-                 x0);
-      }
-      x0 = x0 + keys[(group + 1) % 3];
-      x1 = x1 + keys[(group + 2) % 3] + Word(group + 1);
-    }
-    return {x0, x1};
+    const WordPair made = hlo::Threefry({operands_[0], operands_[1]}, {operands_[2], operands_[3]});
+    return {made.first, made.second};
   }
 
   std::vector<Op> Permutation() {
@@ -175,8 +161,13 @@ class GpuCall {
     return {b_.GetTupleElement(b_.While(b_.Tuple(start), loop_->condition, loop_->body), 1)};
   }
 
+  // Ends the computation, whose instructions all get the call's line.
   ComputationId Finish(const std::vector<Op>& results) {
-    static_cast<void>(b_.Build(is_tuple_ ? b_.Tuple(results) : results[0]));
+    const Op root = is_tuple_ ? b_.Tuple(results) : results[0];
+    for (NodeId id = 0; notes_ != nullptr && id <= root.id; ++id) {
+      b_.mutable_notes({&b_, id}).metadata = notes_->metadata;
+    }
+    static_cast<void>(b_.Build(root));
     return b_.id();
   }
 
@@ -197,16 +188,12 @@ class GpuCall {
     const CustomCallAttributes attributes{
         .target = lapack::TargetName(routine, type()), .backend_config = config, .api_version = 4};
     const Op call = b_.Add(kCustomCall, operands_, attributes, {}, &shape);
-    if (notes_ != nullptr) b_.mutable_notes(call).metadata = notes_->metadata;
     if (shapes.size() == 1) return {call};
     std::vector<Op> elements;
     for (size_t i = 0; i < shapes.size(); ++i)
       elements.push_back(b_.GetTupleElement(call, static_cast<int64_t>(i)));
     return elements;
   }
-
-  Op Xor(Op x, Op y) { return b_.Binary(kXor, x, y); }
-  Op Word(uint32_t value) { return b_.Constant(Literal::Scalar(value)); }
 
   const Config config_;
   const Notes* const notes_;  // The call's, with its line; null if it has none.

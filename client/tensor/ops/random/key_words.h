@@ -9,7 +9,7 @@
 namespace hlod::lazy {
 
 // Returns the words of a key, u32[2], as two scalars. Refuses other keys.
-Words WordsOf(Lowering& l, Op key);
+WordPair WordsOf(Lowering& l, Op key);
 // Refuses a shape that no array has.
 void CheckDrawn(const Dims& dims);
 

@@ -23,20 +23,20 @@ using lazy::Op;
 using lazy::Operands;
 using lazy::Order;
 using lazy::Refuse;
-using lazy::Words;
+using lazy::WordPair;
 
 Op KeyOps(Lowering& l, Op first, Op second) {
   const Op parts[] = {l.Reshape(first, {1}), l.Reshape(second, {1})};
   return lazy::Joined(l, parts, 0);
 }
 
-Op UniformOps(Lowering& l, const Words& key, const Dims& dims, PrimitiveType type, Op low, Op high) {
+Op UniformOps(Lowering& l, const WordPair& key, const Dims& dims, PrimitiveType type, Op low, Op high) {
   return lazy::UniformFromBits(l.b, lazy::KeyBits(l.b, key, dims, lazy::BitsFor(type)), type, low, high);
 }
-Op UnitOps(Lowering& l, const Words& key, const Dims& dims, PrimitiveType type) {
+Op UnitOps(Lowering& l, const WordPair& key, const Dims& dims, PrimitiveType type) {
   return UniformOps(l, key, dims, type, l.Number(type, 0), l.Number(type, 1));
 }
-Op GumbelOps(Lowering& l, const Words& key, const Dims& dims, PrimitiveType type) {
+Op GumbelOps(Lowering& l, const WordPair& key, const Dims& dims, PrimitiveType type) {
   const double least =
       type == hlo::kF64 ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
   return lazy::GumbelOps(l, UniformOps(l, key, dims, type, l.Number(type, least), l.Number(type, 1)));
@@ -56,7 +56,7 @@ Tensor FromKey(const lazy::Operation& operation, const Operand& key, DimList dim
 
 namespace hlod::lazy {
 
-Words WordsOf(Lowering& l, Op key) {
+WordPair WordsOf(Lowering& l, Op key) {
   if (l.type(key) != hlo::kU32 || l.dims(key) != Dims{2}) {
     Refuse("a key is u32[2], as random::Key() makes it, not %s", hlo::ToStringNoLayout(l.shape(key)));
   }
@@ -86,7 +86,7 @@ Tensor Key(uint64_t seed, std::optional<Device> device, Caller caller) {
 Tensor Split(const Operand& key, int64_t count) {
   return lazy::Call(ops::Split, {key}, [&](Lowering& l, Operands o) {
     if (count < 0) Refuse("the number of keys (%d) is negative", count);
-    const Words words = lazy::Threefry(l.b, lazy::WordsOf(l, o[0]), lazy::Blocks(l.b, {count}));
+    const WordPair words = hlo::Threefry(lazy::WordsOf(l, o[0]), lazy::Blocks(l.b, {count}));
     const Op parts[] = {l.Reshape(words.first, {count, 1}), l.Reshape(words.second, {count, 1})};
     return lazy::Joined(l, parts, 1);
   });
@@ -96,14 +96,14 @@ Tensor FoldIn(const Operand& key, const Operand& data) {
   return lazy::Call(ops::FoldIn, {key, data}, [](Lowering& l, Operands o) {
     lazy::RequireIndex(l, o[1]);
     if (!l.dims(o[1]).empty()) Refuse("data of shape %s are not one number", lazy::ListText(l.dims(o[1])));
-    const Words made =
-        lazy::Threefry(l.b, lazy::WordsOf(l, o[0]), {l.Number(hlo::kU32, 0), l.Convert(o[1], hlo::kU32)});
+    const WordPair made =
+        hlo::Threefry(lazy::WordsOf(l, o[0]), {l.Number(hlo::kU32, 0), l.Convert(o[1], hlo::kU32)});
     return KeyOps(l, made.first, made.second);
   });
 }
 
 Tensor Bits(const Operand& key, DimList dims, PrimitiveType type) {
-  return FromKey(ops::Bits, key, dims, [type](Lowering& l, const Words& key, const Dims& dims) {
+  return FromKey(ops::Bits, key, dims, [type](Lowering& l, const WordPair& key, const Dims& dims) {
     if (type != hlo::kU8 && type != hlo::kU16 && type != hlo::kU32 && type != hlo::kU64) {
       Refuse("bits are u8, u16, u32 or u64, not %s", hlo::Name(type));
     }
@@ -112,19 +112,19 @@ Tensor Bits(const Operand& key, DimList dims, PrimitiveType type) {
 }
 
 Tensor Uniform(const Operand& key, DimList dims, double low, double high, PrimitiveType type) {
-  return FromKey(ops::Uniform, key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
+  return FromKey(ops::Uniform, key, dims, [=](Lowering& l, const WordPair& key, const Dims& dims) {
     return UniformOps(l, key, dims, type, l.Varying(type, low), l.Varying(type, high));
   });
 }
 
 Tensor Normal(const Operand& key, DimList dims, PrimitiveType type) {
-  return FromKey(ops::Normal, key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
+  return FromKey(ops::Normal, key, dims, [=](Lowering& l, const WordPair& key, const Dims& dims) {
     return lazy::NormalFromBits(l.b, lazy::KeyBits(l.b, key, dims, lazy::BitsFor(type)), type);
   });
 }
 
 Tensor TruncatedNormal(const Operand& key, DimList dims, double low, double high, PrimitiveType type) {
-  return FromKey(ops::TruncatedNormal, key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
+  return FromKey(ops::TruncatedNormal, key, dims, [=](Lowering& l, const WordPair& key, const Dims& dims) {
     if (!(low < high)) Refuse("no number lies between %g and %g", low, high);
     lazy::BitsFor(type);
     const Op first = l.Varying(type, low), last = l.Varying(type, high);
@@ -139,14 +139,14 @@ Tensor TruncatedNormal(const Operand& key, DimList dims, double low, double high
 }
 
 Tensor Exponential(const Operand& key, DimList dims, PrimitiveType type) {
-  return FromKey(ops::Exponential, key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
+  return FromKey(ops::Exponential, key, dims, [=](Lowering& l, const WordPair& key, const Dims& dims) {
     const Op left = l.b.Unary(hlo::kNegate, UnitOps(l, key, dims, type));
     return l.b.Unary(hlo::kNegate, l.b.Unary(hlo::kLogPlusOne, left));
   });
 }
 
 Tensor Gumbel(const Operand& key, DimList dims, PrimitiveType type) {
-  return FromKey(ops::Gumbel, key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
+  return FromKey(ops::Gumbel, key, dims, [=](Lowering& l, const WordPair& key, const Dims& dims) {
     return GumbelOps(l, key, dims, type);
   });
 }
@@ -154,14 +154,14 @@ Tensor Gumbel(const Operand& key, DimList dims, PrimitiveType type) {
 // Uses two draws per element, so that the remainder is nearly unbiased: ((high mod span) 2^bits + low) mod
 // span.
 Tensor Randint(const Operand& key, DimList dims, int64_t low, int64_t high, PrimitiveType type) {
-  return FromKey(ops::Randint, key, dims, [=](Lowering& l, const Words& key, const Dims& dims) {
+  return FromKey(ops::Randint, key, dims, [=](Lowering& l, const WordPair& key, const Dims& dims) {
     if (type != hlo::kS32 && type != hlo::kS64) Refuse("integers are s32 or s64, not %s", hlo::Name(type));
     const bool fits = type == hlo::kS64 || (low >= std::numeric_limits<int32_t>::min() &&
                                             high <= std::numeric_limits<int32_t>::max());
     if (low >= high || !fits)
       Refuse("no integer of %s is at least %d and below %d", hlo::Name(type), low, high);
     const PrimitiveType bits = type == hlo::kS32 ? hlo::kU32 : hlo::kU64;
-    const Words keys = lazy::Threefry(l.b, key, lazy::Blocks(l.b, {2}));
+    const WordPair keys = hlo::Threefry(key, lazy::Blocks(l.b, {2}));
     const auto draw = [&](int64_t i) {
       const auto word = [&](Op x) { return l.Reshape(lazy::SliceDim(l, x, 0, i, i + 1), {}); };
       return lazy::KeyBits(l.b, {word(keys.first), word(keys.second)}, dims, bits);

@@ -27,7 +27,7 @@ using lazy::Operands;
 using lazy::Order;
 using lazy::Refuse;
 using lazy::State;
-using lazy::Words;
+using lazy::WordPair;
 
 // Arithmetic on elements of one shape and type.
 struct Elements {
@@ -51,12 +51,12 @@ Op AnyOf(Lowering& l, hlo::Builder& b, Op mask) {
   return b.Reduce(mask, lazy::NumberIn(b, hlo::kPred, false), all, l.Reducer(hlo::kOr, hlo::kPred));
 }
 
-Words Chosen(hlo::Builder& b, Op which, const Words& x, const Words& y) {
+WordPair Chosen(hlo::Builder& b, Op which, const WordPair& x, const WordPair& y) {
   return {b.Select(which, x.first, y.first), b.Select(which, x.second, y.second)};
 }
 
 struct GammaParts {
-  Words boost;  // The keys of the numbers that variates of a concentration below 1 are multiplied by.
+  WordPair boost;  // The keys of the numbers that variates of a concentration below 1 are multiplied by.
   Op raised;    // True for those.
   Op d, v;      // Their product is a variate of the concentration, or of the concentration plus 1.
 };
@@ -64,16 +64,16 @@ struct GammaParts {
 // Each iteration proposes one normal number x per element, with v = (1 + c x)^3. A v that is not positive is
 // proposed anew with the next key of the element's chain; one that the second test rejects begins the chain
 // again from the element's own next key.
-GammaParts GammaOps(Lowering& l, const Words& key, Op alpha) {
+GammaParts GammaOps(Lowering& l, const WordPair& key, Op alpha) {
   const PrimitiveType type = l.type(alpha), bits = lazy::BitsFor(type);
   const Dims dims = l.dims(alpha);
   const Elements m{l.b, alpha};
-  const Words keys = lazy::Threefry(l.b, key, lazy::Blocks(l.b, dims));
+  const WordPair keys = hlo::Threefry(key, lazy::Blocks(l.b, dims));
   const Op raised = m.Less(alpha, m.Number(1));
   const Op d = l.b.Select(raised, alpha + m.Number(1), alpha) - m.Number(1.0 / 3);
   const Op c = m.Number(1.0 / 3) / l.b.Unary(hlo::kSqrt, d);
-  const Words first = lazy::SplitKey(l.b, keys, 0);
-  const Words own = lazy::SplitKey(l.b, first, 0), chain = lazy::SplitKey(l.b, first, 1),
+  const WordPair first = lazy::SplitKey(l.b, keys, 0);
+  const WordPair own = lazy::SplitKey(l.b, first, 0), chain = lazy::SplitKey(l.b, first, 1),
               tests = lazy::SplitKey(l.b, first, 2);
   // An element without a variate (its concentration is negative or NaN) accepts the first proposal.
   const State end = lazy::While(
@@ -83,7 +83,7 @@ GammaParts GammaOps(Lowering& l, const Words& key, Op alpha) {
       [&](hlo::Builder& b, const State& s) { return AnyOf(l, b, b.Unary(hlo::kNot, s[0])); },
       [&](hlo::Builder& b, const State& s) {
         const Elements m{b, s[8]};
-        const Words own{s[1], s[2]}, chain{s[3], s[4]}, tests{s[5], s[6]};
+        const WordPair own{s[1], s[2]}, chain{s[3], s[4]}, tests{s[5], s[6]};
         const Op x = lazy::NormalFromBits(b, lazy::BitsPerKey(b, lazy::SplitKey(b, chain, 1), bits), type);
         const Op linear = m.Number(1) + x * s[9], v = linear * linear * linear;
         const Op u = lazy::UnitFromBits(b, lazy::BitsPerKey(b, tests, bits), type);
@@ -93,9 +93,9 @@ GammaParts GammaOps(Lowering& l, const Words& key, Op alpha) {
         const Op rejected = m.And(fails_first, m.AtLeast(m.Log(u), bound));
         const Op again = b.Compare(linear, m.Number(0), Order::kLe);
         const Op accepted = m.And(m.Not(s[0]), m.And(m.Not(again), m.Not(rejected)));
-        const Words next = Chosen(b, again, lazy::SplitKey(b, chain, 0), lazy::SplitKey(b, own, 1));
-        const Words test = Chosen(b, again, tests, lazy::SplitKey(b, own, 2));
-        const Words kept = Chosen(b, again, own, lazy::SplitKey(b, own, 0));
+        const WordPair next = Chosen(b, again, lazy::SplitKey(b, chain, 0), lazy::SplitKey(b, own, 1));
+        const WordPair test = Chosen(b, again, tests, lazy::SplitKey(b, own, 2));
+        const WordPair kept = Chosen(b, again, own, lazy::SplitKey(b, own, 0));
         return State{m.Or(s[0], accepted),
                      kept.first,
                      kept.second,
@@ -110,7 +110,7 @@ GammaParts GammaOps(Lowering& l, const Words& key, Op alpha) {
   return {lazy::SplitKey(l.b, keys, 1), raised, d, end[7]};
 }
 
-Op GammaFrom(Lowering& l, const Words& key, Op alpha) {
+Op GammaFrom(Lowering& l, const WordPair& key, Op alpha) {
   const GammaParts parts = GammaOps(l, key, alpha);
   const PrimitiveType type = l.type(alpha);
   const Elements m{l.b, alpha};
@@ -120,7 +120,7 @@ Op GammaFrom(Lowering& l, const Words& key, Op alpha) {
   return parts.d * parts.v * l.b.Select(parts.raised, power, m.Number(1));
 }
 
-Op LogGammaFrom(Lowering& l, const Words& key, Op alpha) {
+Op LogGammaFrom(Lowering& l, const WordPair& key, Op alpha) {
   const GammaParts parts = GammaOps(l, key, alpha);
   const PrimitiveType type = l.type(alpha);
   const Elements m{l.b, alpha};
@@ -131,7 +131,7 @@ Op LogGammaFrom(Lowering& l, const Words& key, Op alpha) {
 }
 
 // Counts the uniform numbers whose product stays above exp(-rate).
-Op KnuthCounts(Lowering& l, const Words& key, Op rate) {
+Op KnuthCounts(Lowering& l, const WordPair& key, Op rate) {
   const Elements m{l.b, rate};
   const Dims dims = l.dims(rate);
   const auto goes_on = [](const Elements& m, Op sum, Op rate) {
@@ -144,7 +144,7 @@ Op KnuthCounts(Lowering& l, const Words& key, Op rate) {
       },
       [&](hlo::Builder& b, const State& s) {
         const Elements m{b, s[4]};
-        const Words key{s[1], s[2]}, next = lazy::SplitKey(b, key, 0);
+        const WordPair key{s[1], s[2]}, next = lazy::SplitKey(b, key, 0);
         const Op u =
             lazy::UnitFromBits(b, lazy::KeyBits(b, lazy::SplitKey(b, key, 1), dims, hlo::kU32), hlo::kF32);
         const Op k = b.Select(goes_on(m, s[3], s[4]), s[0] + m.Number(1), s[0]);
@@ -153,7 +153,7 @@ Op KnuthCounts(Lowering& l, const Words& key, Op rate) {
   return end[0] - m.Number(1);
 }
 
-Op RejectionCounts(Lowering& l, const Words& key, Op rate) {
+Op RejectionCounts(Lowering& l, const WordPair& key, Op rate) {
   const Elements m{l.b, rate};
   const Dims dims = l.dims(rate);
   const State end = lazy::While(
@@ -164,7 +164,7 @@ Op RejectionCounts(Lowering& l, const Words& key, Op rate) {
       [&](hlo::Builder& b, const State& s) {
         const Elements m{b, s[4]};
         const auto n = [&](double value) { return m.Number(value); };
-        const Words key{s[1], s[2]}, next = lazy::SplitKey(b, key, 0);
+        const WordPair key{s[1], s[2]}, next = lazy::SplitKey(b, key, 0);
         const auto unit = [&](int64_t i) {
           return lazy::UnitFromBits(b, lazy::KeyBits(b, lazy::SplitKey(b, key, i), dims, hlo::kU32),
                                     hlo::kF32);
@@ -228,14 +228,14 @@ Tensor Drawn(const lazy::Operation& operation, const Operand& key, const std::ve
 
 Tensor Gamma(const Operand& key, const Operand& a, const std::optional<Dims>& dims, PrimitiveType type) {
   return Drawn(ops::Gamma, key, {a}, dims, type,
-               [](Lowering& l, const Words& key, const std::vector<Op>& given) {
+               [](Lowering& l, const WordPair& key, const std::vector<Op>& given) {
                  return GammaFrom(l, key, given[0]);
                });
 }
 
 Tensor LogGamma(const Operand& key, const Operand& a, const std::optional<Dims>& dims, PrimitiveType type) {
   return Drawn(ops::LogGamma, key, {a}, dims, type,
-               [](Lowering& l, const Words& key, const std::vector<Op>& given) {
+               [](Lowering& l, const WordPair& key, const std::vector<Op>& given) {
                  return LogGammaFrom(l, key, given[0]);
                });
 }
@@ -244,7 +244,7 @@ Tensor LogGamma(const Operand& key, const Operand& a, const std::optional<Dims>&
 Tensor Beta(const Operand& key, const Operand& a, const Operand& b, const std::optional<Dims>& dims,
             PrimitiveType type) {
   return Drawn(ops::Beta, key, {a, b}, dims, type,
-               [](Lowering& l, const Words& key, const std::vector<Op>& given) {
+               [](Lowering& l, const WordPair& key, const std::vector<Op>& given) {
                  const Op x = LogGammaFrom(l, lazy::SplitKey(l.b, key, 0), given[0]);
                  const Op y = LogGammaFrom(l, lazy::SplitKey(l.b, key, 1), given[1]);
                  const Op most = l.b.Binary(hlo::kMaximum, x, y);
@@ -269,7 +269,7 @@ Tensor Dirichlet(const Operand& key, const Operand& alpha, const std::optional<D
 Tensor Poisson(const Operand& key, const Operand& rate, const std::optional<Dims>& dims, PrimitiveType type) {
   const Tensor counts =
       Drawn(ops::Poisson, key, {rate}, dims, kF32,
-            [&](Lowering& l, const Words& key, const std::vector<Op>& given) {
+            [&](Lowering& l, const WordPair& key, const std::vector<Op>& given) {
               if (type != hlo::kS32 && type != hlo::kS64)
                 Refuse("counts are s32 or s64, not %s", hlo::Name(type));
               const Op rate = given[0];

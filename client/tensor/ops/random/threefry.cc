@@ -1,4 +1,4 @@
-// Threefry and the numbers made of its bits.
+// The numbers made of Threefry's bits.
 #include "client/tensor/ops/random/threefry.h"
 
 #include <cmath>
@@ -18,13 +18,7 @@ Op FullOf(hlo::Builder& b, PrimitiveType type, const Dims& dims, const Scalar& v
   return Spread(b, NumberIn(b, type, value), dims);
 }
 
-Op Rotated(hlo::Builder& b, Op x, int by) {
-  const Op left = b.Binary(hlo::kShiftLeft, x, FullLike(b, x, by));
-  const Op right = b.Binary(hlo::kShiftRightLogical, x, FullLike(b, x, 32 - by));
-  return b.Binary(hlo::kOr, left, right);
-}
-
-Op BitsOfWords(hlo::Builder& b, const Words& words, PrimitiveType type) {
+Op BitsOfWords(hlo::Builder& b, const WordPair& words, PrimitiveType type) {
   if (type != hlo::kU64) {
     const Op bits = b.Binary(hlo::kXor, words.first, words.second);
     return type == hlo::kU32 ? bits : b.Convert(bits, type);
@@ -36,27 +30,7 @@ Op BitsOfWords(hlo::Builder& b, const Words& words, PrimitiveType type) {
 
 }  // namespace
 
-// Runs five groups of four rounds; after each group the next two of the key's three words are added.
-Words Threefry(hlo::Builder& b, const Words& key, const Words& block) {
-  constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
-  constexpr int64_t kParity = 0x1BD11BDA;
-  const Dims dims = b.shape(block.first).dims;
-  const auto exclusive_or = [&](Op x, Op y) { return b.Binary(hlo::kXor, x, y); };
-  const Op third = exclusive_or(exclusive_or(key.first, key.second), FullLike(b, key.first, kParity));
-  const Op words[] = {Spread(b, key.first, dims), Spread(b, key.second, dims), Spread(b, third, dims)};
-  Words x = {block.first + words[0], block.second + words[1]};
-  for (int group = 0; group < 5; ++group) {
-    for (const int rotation : kRotations[group % 2]) {
-      x.first = x.first + x.second;
-      x.second = exclusive_or(Rotated(b, x.second, rotation), x.first);
-    }
-    x.first = x.first + words[(group + 1) % 3];
-    x.second = x.second + words[(group + 2) % 3] + FullLike(b, x.second, group + 1);
-  }
-  return x;
-}
-
-Words Blocks(hlo::Builder& b, const Dims& dims) {
+WordPair Blocks(hlo::Builder& b, const Dims& dims) {
   // An iota per dimension can be divided along that dimension.
   std::optional<Op> sum;
   int64_t stride = 1;
@@ -71,14 +45,14 @@ Words Blocks(hlo::Builder& b, const Dims& dims) {
   return {b.Convert(high, hlo::kU32), b.Convert(place, hlo::kU32)};
 }
 
-Words SplitKey(hlo::Builder& b, const Words& key, int64_t index) {
-  return Threefry(b, key, {FullLike(b, key.first, 0), FullLike(b, key.first, index)});
+WordPair SplitKey(hlo::Builder& b, const WordPair& key, int64_t index) {
+  return hlo::Threefry(key, {FullLike(b, key.first, 0), FullLike(b, key.first, index)});
 }
 
-Op KeyBits(hlo::Builder& b, const Words& key, const Dims& dims, PrimitiveType type) {
-  return BitsOfWords(b, Threefry(b, key, Blocks(b, dims)), type);
+Op KeyBits(hlo::Builder& b, const WordPair& key, const Dims& dims, PrimitiveType type) {
+  return BitsOfWords(b, hlo::Threefry(key, Blocks(b, dims)), type);
 }
-Op BitsPerKey(hlo::Builder& b, const Words& keys, PrimitiveType type) {
+Op BitsPerKey(hlo::Builder& b, const WordPair& keys, PrimitiveType type) {
   return BitsOfWords(b, SplitKey(b, keys, 0), type);
 }
 

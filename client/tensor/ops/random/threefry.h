@@ -1,29 +1,24 @@
-// Random bits and numbers by Threefry-2x32 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
-// 2011) from keys, as JAX assigns them: the block that is encrypted for an element is its flat position, as
-// two words. 32 bits are the exclusive or of the two resulting words; 64 bits are both. For use inside loops,
-// everything takes a builder only.
+// Random bits and numbers by Threefry (common/hlo/math/threefry.h) from keys, as JAX assigns them: the block
+// that is encrypted for an element is its flat position, as two words. 32 bits are the exclusive or of the
+// two resulting words; 64 bits are both. For use inside loops, everything takes a builder only.
 #pragma once
 
 #include "client/tensor/dispatch/lowering.h"
+#include "common/hlo/math/threefry.h"
 
 namespace hlod::lazy {
 
-// Two u32 arrays: a key, or a block.
-struct Words {
-  Op first, second;
-};
+using hlo::WordPair;
 
-// Encrypts blocks. The key's words are scalars, or have the blocks' dimensions: a key per element.
-Words Threefry(hlo::Builder& b, const Words& key, const Words& block);
 // Returns the blocks of `dims` elements.
-Words Blocks(hlo::Builder& b, const Dims& dims);
+WordPair Blocks(hlo::Builder& b, const Dims& dims);
 // Returns the key that random::Split() puts at `index`, for each of the keys.
-Words SplitKey(hlo::Builder& b, const Words& key, int64_t index);
+WordPair SplitKey(hlo::Builder& b, const WordPair& key, int64_t index);
 
 // Returns bits as unsigned integers of `type`, for the `dims` elements of one key.
-Op KeyBits(hlo::Builder& b, const Words& key, const Dims& dims, PrimitiveType type);
+Op KeyBits(hlo::Builder& b, const WordPair& key, const Dims& dims, PrimitiveType type);
 // Returns the bits of the only element of each key.
-Op BitsPerKey(hlo::Builder& b, const Words& keys, PrimitiveType type);
+Op BitsPerKey(hlo::Builder& b, const WordPair& keys, PrimitiveType type);
 
 // Returns the type of the bits that a number of `type`, f32 or f64, takes; refuses other types.
 PrimitiveType BitsFor(PrimitiveType type);

@@ -1,6 +1,7 @@
 // Calls of JAX's programs for GPUs become arithmetic and LAPACK's calls: results by hand, and Random123's
 // known answers.
 #include "common/passes/expand/expand_gpu_calls.h"
+#include "absl/strings/str_cat.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -106,14 +107,20 @@ TEST(ExpandGpuCalls, SingularVectorsAreWhereJaxLooksForThem) {
   EXPECT_THAT(jacobi[3].data<float>(), Pointwise(FloatNear(1e-6f), {0.6f * sign, 0.8f * sign}));
 }
 
-TEST(ExpandGpuCalls, ALapackCallHasTheLineOfTheCall) {
-  const auto module = hlo::ParseModule(
-      "ENTRY e {\n a = f32[2,2] parameter(0)\n ROOT r = (f32[2,2], f32[2]) custom-call(a), "
-      "custom_call_target=\"cusolver_geqrf_ffi\", api_version=API_VERSION_TYPED_FFI, "
-      "metadata={source_file=\"train.py\" source_line=7}\n}\n");
-  ASSERT_TRUE(module.ok()) << module.status();
-  EXPECT_THAT(hlo::ToText(*ExpandGpuCalls(**module)),
+TEST(ExpandGpuCalls, InstructionsHaveTheLineOfTheCall) {
+  const auto text = [](const char* operands, const char* result, const char* target) {
+    const auto module = hlo::ParseModule(absl::StrCat(
+        "ENTRY e {\n a = f32[2,2] parameter(0)\n k = u32[4] parameter(1)\n ROOT r = ", result,
+        " custom-call(", operands, "), custom_call_target=\"", target,
+        "\", api_version=API_VERSION_TYPED_FFI, metadata={source_file=\"train.py\" source_line=7}\n}\n"));
+    EXPECT_TRUE(module.ok()) << module.status();
+    return module.ok() ? hlo::ToText(*ExpandGpuCalls(**module)) : "";
+  };
+  EXPECT_THAT(text("a", "(f32[2,2], f32[2])", "cusolver_geqrf_ffi"),
               ::testing::ContainsRegex("lapack_sgeqrf_ffi.*source_line=7"));
+  const std::string rounds = text("k, k, k, k", "(u32[4], u32[4])", "cu_threefry2x32_ffi");
+  EXPECT_THAT(rounds, ::testing::ContainsRegex(" or\\(.*source_line=7"));
+  EXPECT_THAT(rounds, ::testing::ContainsRegex(" shift-left\\(.*source_line=7"));
 }
 
 // JAX factors matrices without rows or columns, too, and a call may have one result in a tuple.
