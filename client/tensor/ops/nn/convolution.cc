@@ -133,6 +133,12 @@ Op ConvTransposeOps(Lowering& l, Operands o, int64_t spatial, const ConvTranspos
   return Finished(l, l.b.Convolution(x, kernel, conv), o, batched);
 }
 
+// Returns a row of the table under the name of PyTorch's function for another number of dimensions.
+lazy::Operation Named(const char* pytorch, lazy::Operation row) {
+  row.pytorch = pytorch;
+  return row;
+}
+
 template <typename Options>
 Tensor Convolve(const lazy::Operation& operation, const Operand& x, const Operand& weight, const Tensor& bias,
                 int64_t spatial, const Options& options,
@@ -146,13 +152,15 @@ Tensor Convolve(const lazy::Operation& operation, const Operand& x, const Operan
 }  // namespace
 
 Tensor Conv1d(const Operand& x, const Operand& weight, const Tensor& bias, ConvOptions options) {
-  return Convolve(lazy::ops::Conv, x, weight, bias, 1, options, ConvOps);
+  static const lazy::Operation kOperation = Named("nn.functional.conv1d", lazy::ops::Conv);
+  return Convolve(kOperation, x, weight, bias, 1, options, ConvOps);
 }
 Tensor Conv2d(const Operand& x, const Operand& weight, const Tensor& bias, ConvOptions options) {
   return Convolve(lazy::ops::Conv, x, weight, bias, 2, options, ConvOps);
 }
 Tensor Conv3d(const Operand& x, const Operand& weight, const Tensor& bias, ConvOptions options) {
-  return Convolve(lazy::ops::Conv, x, weight, bias, 3, options, ConvOps);
+  static const lazy::Operation kOperation = Named("nn.functional.conv3d", lazy::ops::Conv);
+  return Convolve(kOperation, x, weight, bias, 3, options, ConvOps);
 }
 Tensor ConvTbc(const Operand& x, const Operand& weight, const Tensor& bias, int64_t padding) {
   static constexpr lazy::Operation kOperation = {"ConvTbc", "nn.functional.conv_tbc",
@@ -174,7 +182,9 @@ Tensor ConvTbc(const Operand& x, const Operand& weight, const Tensor& bias, int6
 }
 Tensor ConvTranspose1d(const Operand& x, const Operand& weight, const Tensor& bias,
                        ConvTransposeOptions options) {
-  return Convolve(lazy::ops::ConvTranspose, x, weight, bias, 1, options, ConvTransposeOps);
+  static const lazy::Operation kOperation =
+      Named("nn.functional.conv_transpose1d", lazy::ops::ConvTranspose);
+  return Convolve(kOperation, x, weight, bias, 1, options, ConvTransposeOps);
 }
 Tensor ConvTranspose2d(const Operand& x, const Operand& weight, const Tensor& bias,
                        ConvTransposeOptions options) {
@@ -182,7 +192,9 @@ Tensor ConvTranspose2d(const Operand& x, const Operand& weight, const Tensor& bi
 }
 Tensor ConvTranspose3d(const Operand& x, const Operand& weight, const Tensor& bias,
                        ConvTransposeOptions options) {
-  return Convolve(lazy::ops::ConvTranspose, x, weight, bias, 3, options, ConvTransposeOps);
+  static const lazy::Operation kOperation =
+      Named("nn.functional.conv_transpose3d", lazy::ops::ConvTranspose);
+  return Convolve(kOperation, x, weight, bias, 3, options, ConvTransposeOps);
 }
 
 }  // namespace hlod
