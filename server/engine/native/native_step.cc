@@ -34,7 +34,7 @@ Array Describe(const hlo::Shape& shape) {
 class NativeStep final : public Step {
  public:
   NativeStep(hlo::Instruction instruction, const hlod_kernel& kernel)
-      : Step(StepKind::kLibrary, absl::StrFormat("native %s: %s", kernel.target, DescribeStep(instruction))),
+      : Step(StepKind::kLibrary, "native " + DescribeStep(instruction)),
         target_(kernel.target),
         run_(kernel.run),
         payload_(instruction.attributes<hlo::CustomCallAttributes>().backend_config),

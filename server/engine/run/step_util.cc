@@ -50,6 +50,8 @@ int64_t ReadInteger(const std::byte* element, hlo::PrimitiveType type) {
 
 std::string DescribeStep(hlo::Instruction instruction) {
   std::string text(hlo::Name(instruction.opcode()));
+  if (instruction.opcode() == hlo::kCustomCall)
+    text += " " + instruction.attributes<hlo::CustomCallAttributes>().target;
   text += " " + hlo::ToStringNoLayout(instruction.shape());
   for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
     text += (i == 0 ? " <- " : ", ") + hlo::ToStringNoLayout(instruction.operand(i).shape());

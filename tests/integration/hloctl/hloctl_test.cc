@@ -232,6 +232,17 @@ TEST_F(Hloctl, ProfileTimesTheStepsOfAModule) {
   EXPECT_NE(output.text.find("(2 in all)"), std::string::npos) << output.text;
 }
 
+TEST_F(Hloctl, ProfileNamesTheRoutineOfALibraryStep) {
+  std::ofstream(folder_ / "qr.hlo") << R"(HloModule qr
+    ENTRY e {
+      p = f32[64,64]{0,1} parameter(0)
+      ROOT r = (f32[64,64]{0,1}, f32[64]) custom-call(p), custom_call_target="lapack_sgeqrf_ffi",
+          api_version=API_VERSION_TYPED_FFI
+    })";
+  const nlohmann::json json = RunJson("profile " + File("qr.hlo") + " --random 7 --repeat 3");
+  EXPECT_NE(json["steps"].dump().find("custom-call lapack_sgeqrf_ffi"), std::string::npos) << json;
+}
+
 // Sorts by absolute value, too.
 constexpr const char* kSlowSort = R"(HloModule %s
     f {
@@ -469,6 +480,13 @@ TEST_F(Hloctl, AParameterHasOneSource) {
   std::ofstream(folder_ / "bad.hlo") << "HloModule bad\nENTRY main {\n  x = ?\n}\n";
   const Output output = Run("run " + File("bad.hlo"));
   EXPECT_NE(output.text.find("bad.hlo:3:"), std::string::npos) << output.text;
+}
+
+TEST_F(Hloctl, ShardsOfAProgramThatRunsWholeAreRefused) {
+  const Output output = Run("run " + File("add.hlo") + " --random 7 --shards");
+  EXPECT_NE(output.code, 0);
+  EXPECT_NE(output.text.find("--shards"), std::string::npos) << output.text;
+  EXPECT_NE(output.text.find("runs whole on one device"), std::string::npos) << output.text;
 }
 
 TEST_F(Hloctl, AnArgumentThatNoBufferHoldsIsRefusedBeforeItIsMade) {
