@@ -125,6 +125,15 @@ std::vector<Buffer> Delivered(const std::vector<Buffer>& results, const RunOptio
   return parts;
 }
 
+// A program of several participants that was divided by hand gives its results per participant anyway.
+absl::Status CheckShards(const Executable& executable, size_t participants, const RunOptions& options) {
+  if (!options.shards || executable.mesh() != nullptr || participants > 1) return absl::OkStatus();
+  return InvalidArgument(
+      "--shards: %s runs whole on one device, so that its results have no parts. A module with shardings is "
+      "divided on a daemon of enough devices; any other one with --mesh, as in --mesh data=4.",
+      options.module);
+}
+
 absl::Status MakeFolder(const std::string& folder) {
   if (folder.empty()) return absl::OkStatus();
   std::error_code error;
@@ -224,6 +233,7 @@ absl::Status Run(const CommonOptions& common, const RunOptions& options) {
   RETURN_IF_ERROR(CheckDevices(client, *module, executable));
   RETURN_IF_ERROR(CheckArguments(client, *module, executable));
   ASSIGN_OR_RETURN(Participants participants, Participants::Make(client, *module, executable, options));
+  RETURN_IF_ERROR(CheckShards(executable, participants.channels().size(), options));
   ASSIGN_OR_RETURN(const Runs runs, Repeat(executable, options, participants, module_file));
 
   Json delivered = Json::array();
