@@ -28,7 +28,9 @@ class TileProgram {
                          // output.
     int width = 0;       // For kInput and kOutput the bytes per element.
     int last_use = -1;   // A position in code_.
-    int unrounded = -1;  // The value that was rounded or wrapped to this one.
+    // The value that was rounded or wrapped to this one, and the type to which.
+    int unrounded = -1;
+    hlo::PrimitiveType narrowed_to = hlo::kInvalid;
     bool whole_run = false;
   };
   struct Instruction {
@@ -94,7 +96,7 @@ class TileProgram {
     int ConstantTile(Carrier carrier, double value);
     int Emit(const TileOp& op, int a, int b, int c, int64_t immediate, Carrier carrier);
     int Narrow(int value, hlo::PrimitiveType type);
-    int Stored(int value);
+    int Stored(int value, hlo::PrimitiveType type);
     void DropUnread();
     int NewValue(Carrier carrier);
 

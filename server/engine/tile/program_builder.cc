@@ -108,16 +108,17 @@ int TileProgram::Builder::Narrow(int value, hlo::PrimitiveType type) {
   if (FunctionOf(narrow) == nullptr) return value;
   const int narrowed = Emit(narrow, value, -1, -1, 0, program_->values_[value].carrier);
   program_->values_[narrowed].unrounded = value;
+  program_->values_[narrowed].narrowed_to = type;
   return narrowed;
 }
 
-// Returns the unrounded value for a store, because stores round by themselves: a value that is only stored
-// need not be narrowed.
-int TileProgram::Builder::Stored(int value) {
-  const int unrounded = program_->values_[value].unrounded;
-  if (unrounded < 0) return value;
+// Returns the unrounded value for a store of `type`, because stores round by themselves: a value that is only
+// stored need not be narrowed. A store of a wider type, to which the value was converted, would wrap less.
+int TileProgram::Builder::Stored(int value, hlo::PrimitiveType type) {
+  const Value& stored = program_->values_[value];
+  if (stored.unrounded < 0 || stored.narrowed_to != type) return value;
   program_->has_unread_ = true;
-  return unrounded;
+  return stored.unrounded;
 }
 
 // Returns a tile of one value in constant memory.
@@ -323,7 +324,7 @@ bool TileProgram::Builder::AddLateOutput(hlo::NodeId node, int output) {
                          {.kind = Instruction::Kind::kCopy, .out = source, .a = value, .width = width});
   }
   const bool writes = store == nullptr && WritesLate(source, width);
-  if (store != nullptr) source = Stored(source);
+  if (store != nullptr) source = Stored(source, computation_[node].shape().type);
   const int out = writes ? source : NewValue(program.values_[source].carrier);
   program.values_[out].place = Value::Place::kOutput;
   program.values_[out].index = output;
@@ -451,7 +452,7 @@ bool TileProgram::Builder::AddOutput(hlo::NodeId node, int output) {
                            .function = store,
                            .op = TileOp::Store(computation_[node].shape().type),
                            .out = out,
-                           .a = store != nullptr ? Stored(value) : value,
+                           .a = store != nullptr ? Stored(value, computation_[node].shape().type) : value,
                            .width = width});
   return true;
 }

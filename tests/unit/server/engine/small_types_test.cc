@@ -236,6 +236,27 @@ ENTRY e {
   }
 }
 
+// 1 + 1 is -2 in two bits, also as a number of four.
+TEST(SmallIntegers, AreWrappedBeforeTheyAreWidened) {
+  const hlo::Literal wide = ResultOf(R"(HloModule m
+ENTRY e {
+  a = s2[2] constant({1, -2})
+  s = s2[2] add(a, a)
+  w = s4[2] convert(s)
+  ROOT r = s32[2] convert(w)
+})");
+  EXPECT_EQ(wide, hlo::Literal::Vector<int32_t>({-2, 0}));
+  for (const std::string from : {"s2", "u2", "s4", "u4", "s8", "u8", "s16"}) {
+    for (const std::string to : {"s2", "u2", "s4", "u4", "s8", "u8", "s16", "u16"}) {
+      const auto module =
+          hlo::ParseModule("HloModule m\nENTRY e {\n a = " + from + "[700] parameter(0)\n s = " + from +
+                           "[700] add(a, a)\n ROOT w = " + to + "[700] convert(s)\n}\n");
+      ASSERT_TRUE(module.ok()) << module.status();
+      EXPECT_NE(ExpectAgreesWithEvaluator(**module, 0, 0), nullptr) << from << " to " << to;
+    }
+  }
+}
+
 // ---------------------------------------------------------------------------------------------- complex
 // numbers
 
