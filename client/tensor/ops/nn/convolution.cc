@@ -182,8 +182,7 @@ Tensor ConvTbc(const Operand& x, const Operand& weight, const Tensor& bias, int6
 }
 Tensor ConvTranspose1d(const Operand& x, const Operand& weight, const Tensor& bias,
                        ConvTransposeOptions options) {
-  static const lazy::Operation kOperation =
-      Named("nn.functional.conv_transpose1d", lazy::ops::ConvTranspose);
+  static const lazy::Operation kOperation = Named("nn.functional.conv_transpose1d", lazy::ops::ConvTranspose);
   return Convolve(kOperation, x, weight, bias, 1, options, ConvTransposeOps);
 }
 Tensor ConvTranspose2d(const Operand& x, const Operand& weight, const Tensor& bias,
@@ -192,8 +191,7 @@ Tensor ConvTranspose2d(const Operand& x, const Operand& weight, const Tensor& bi
 }
 Tensor ConvTranspose3d(const Operand& x, const Operand& weight, const Tensor& bias,
                        ConvTransposeOptions options) {
-  static const lazy::Operation kOperation =
-      Named("nn.functional.conv_transpose3d", lazy::ops::ConvTranspose);
+  static const lazy::Operation kOperation = Named("nn.functional.conv_transpose3d", lazy::ops::ConvTranspose);
   return Convolve(kOperation, x, weight, bias, 3, options, ConvTransposeOps);
 }
 

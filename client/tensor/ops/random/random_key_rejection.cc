@@ -74,7 +74,7 @@ GammaParts GammaOps(Lowering& l, const WordPair& key, Op alpha) {
   const Op c = m.Number(1.0 / 3) / l.b.Unary(hlo::kSqrt, d);
   const WordPair first = lazy::SplitKey(l.b, keys, 0);
   const WordPair own = lazy::SplitKey(l.b, first, 0), chain = lazy::SplitKey(l.b, first, 1),
-              tests = lazy::SplitKey(l.b, first, 2);
+                 tests = lazy::SplitKey(l.b, first, 2);
   // An element without a variate (its concentration is negative or NaN) accepts the first proposal.
   const State end = lazy::While(
       l,

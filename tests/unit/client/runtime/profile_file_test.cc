@@ -74,7 +74,8 @@ TEST(RunFiles, AFileCutInHalfIsNamedWithItsLine) {
   const size_t end = text.rfind("{\"end\"");
   EXPECT_THAT(ErrorOfText(text.substr(0, end)),
               HasSubstr("profile.jsonl, line 13: the file is cut after this"));
-  EXPECT_THAT(ErrorOfText(text.substr(0, end - 10)), AllOf(HasSubstr("line 13: the file is cut here"), HasSubstr("--incomplete")));
+  EXPECT_THAT(ErrorOfText(text.substr(0, end - 10)),
+              AllOf(HasSubstr("line 13: the file is cut here"), HasSubstr("--incomplete")));
   const Profile half = ParseProfile(text.substr(0, end - 10), "half", {.allow_incomplete = true}).value();
   EXPECT_FALSE(half.complete);
   EXPECT_EQ(half.events.size(), 11u);
