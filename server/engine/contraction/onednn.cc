@@ -72,12 +72,6 @@ OneDnnPrimitive::OneDnnPrimitive(dnnl::primitive primitive, std::vector<Argument
       scratch_bytes_(static_cast<int64_t>(scratch.get_size())),
       threads_(threads),
       implementation_(std::move(implementation)) {
-  // To set the modes of a team, and to set them back, wakes its threads twice: about 100 microseconds, more
-  // than most products take. Below this size only the calling thread takes subnormals as zeros.
-  constexpr size_t kTeamBytesMin = 32 << 20;
-  size_t bytes = 0;
-  for (const Argument& argument : arguments_) bytes += argument.desc.get_size();
-  sets_team_ = threads > 1 && bytes >= kTeamBytesMin;
   arguments_.push_back({DNNL_ARG_SCRATCHPAD, scratch});
   for (int i = 0; i < kSlots; ++i) slots_.push_back(MakeSlot());
   OneDnnStream();
@@ -95,7 +89,7 @@ std::unique_ptr<OneDnnPrimitive::Slot> OneDnnPrimitive::MakeSlot() const {
 absl::Status OneDnnPrimitive::RunSlot(Slot& slot, absl::Span<std::byte* const> pointers,
                                       std::byte* scratch) const {
   ScopedTeam team(threads_);
-  const WithoutSubnormals zeros(sets_team_ ? threads_ : 1);
+  const WithoutSubnormals zeros;
   ++library_depth;
   dnnl_status_t status = dnnl_success;
   for (size_t i = 0; i < slot.args.size() && status == dnnl_success; ++i) {

@@ -88,7 +88,6 @@ class OneDnnPrimitive {
   std::vector<Argument> arguments_;  // The last one is the scratchpad.
   int64_t scratch_bytes_;
   int threads_;
-  bool sets_team_;  // False if subnormals count as zeros only in what the calling thread computes.
   std::string implementation_;
   std::vector<std::unique_ptr<Slot>> slots_;
 };

@@ -6,14 +6,12 @@
 
 namespace hlod::engine {
 
-// While one is in scope, the threads of a team, or this one alone, take subnormal operands as zeros, and make
-// zeros of subnormal results.
+// While one is in scope, this thread takes subnormal operands as zeros, and makes zeros of subnormal results;
+// so do the threads of its team in the loops that it begins (run/team.h).
 class WithoutSubnormals {
  public:
-  explicit WithoutSubnormals(int threads = 1) : threads_(threads), before_(Control()) {
-    SetAll(before_ | kZeros);
-  }
-  ~WithoutSubnormals() { SetAll(before_); }
+  WithoutSubnormals() : before_(Control()) { Set(before_ | kZeros); }
+  ~WithoutSubnormals() { Set(before_); }
   WithoutSubnormals(const WithoutSubnormals&) = delete;
   WithoutSubnormals& operator=(const WithoutSubnormals&) = delete;
 
@@ -28,13 +26,6 @@ class WithoutSubnormals {
   static void Set(uint32_t) {}
 #endif
 
-  void SetAll(uint32_t control) const {
-    if (threads_ == 1) return Set(control);
-#pragma omp parallel num_threads(threads_)
-    Set(control);
-  }
-
-  const int threads_;
   const uint32_t before_;
 };
 

@@ -1,4 +1,5 @@
-// The count of teams, the threads that wait to join one, and the pthread_create that provides them.
+// The count of teams, the threads that wait to join one, and the two functions that libgomp's callers get
+// instead of its own: pthread_create, which provides them, and GOMP_parallel, which sets their modes.
 #include "server/engine/run/team.h"
 
 #include <dlfcn.h>
@@ -257,6 +258,38 @@ bool IsInOpenMp(const void* address) {
   return library != nullptr && ObjectOf(address) == library;
 }
 
+// -----------------------------------------------------------------------------------------------------------
+// the floating-point modes of a team
+
+#if defined(__x86_64__)
+// The modes without the flags of exceptions that have occurred.
+uint32_t FloatingPointModes() { return __builtin_ia32_stmxcsr() & ~0x3fu; }
+void SetFloatingPointModes(uint32_t modes) { __builtin_ia32_ldmxcsr(modes); }
+#else
+uint32_t FloatingPointModes() { return 0; }
+void SetFloatingPointModes(uint32_t) {}
+#endif
+
+// A parallel loop, and the modes of the thread that began it.
+struct Loop {
+  void (*body)(void*);
+  void* data;
+  uint32_t modes;
+};
+void RunInModes(void* argument) {
+  const Loop& loop = *static_cast<const Loop*>(argument);
+  const uint32_t before = FloatingPointModes();
+  if (before != loop.modes) SetFloatingPointModes(loop.modes);
+  loop.body(loop.data);
+  if (before != loop.modes) SetFloatingPointModes(before);
+}
+
+using GompParallel = void (*)(void (*)(void*), void*, unsigned, unsigned);
+GompParallel NextGompParallel() {
+  static const auto next = reinterpret_cast<GompParallel>(dlsym(RTLD_NEXT, "GOMP_parallel"));
+  return next;
+}
+
 }  // namespace
 
 int TeamOfThisThread(int threads) { return team.threads >= threads || team.Grow(threads) ? threads : 1; }
@@ -293,4 +326,13 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
   using namespace hlod::engine;
   if (IsInOpenMp(__builtin_return_address(0))) return Spares::Get().Run(thread, {start, argument});
   return NextPthreadCreate()(thread, attributes, start, argument);
+}
+
+// Replaces libgomp's function that runs every `omp parallel`, those of libraries, too: a team's threads have
+// the modes of their own last loop otherwise. To set them by a loop before would wake the team twice for
+// nothing.
+extern "C" void GOMP_parallel(void (*body)(void*), void* data, unsigned threads, unsigned flags) {
+  using namespace hlod::engine;
+  Loop loop{body, data, FloatingPointModes()};
+  NextGompParallel()(&RunInModes, &loop, threads, flags);
 }

@@ -5,6 +5,9 @@
 // process when the system refuses a thread. Therefore only a few threads have a team, the threads of a team
 // exist before its owner has it, and libgomp gets these whenever it creates a thread (pthread_create, in
 // team.cc).
+//
+// In every loop the threads of a team have the floating-point modes of the thread that began it, such as
+// subnormal numbers as zeros (GOMP_parallel, in team.cc).
 #pragma once
 
 #include "absl/functional/function_ref.h"

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "server/engine/contraction/subnormals.h"
 
 namespace hlod::engine {
 namespace {
@@ -92,6 +93,26 @@ TEST(Team, AThreadWithoutOneHasItsJobRunByOneThatHas) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(sizes, (std::vector<int>{3, 3, 3, 3}));
 }
+
+#if defined(__x86_64__)
+// Returns the threads of a loop that take subnormal numbers as zeros.
+int ThreadsWithZeros(int threads) {
+  constexpr uint32_t kZeros = 1u << 15 | 1u << 6;
+  int count = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : count)
+  count += (__builtin_ia32_stmxcsr() & kZeros) == kZeros ? 1 : 0;
+  return count;
+}
+TEST(Team, ALoopHasTheModesOfTheThreadThatBeginsIt) {
+  ASSERT_EQ(TeamOfThisThread(2), 2);
+  EXPECT_EQ(ThreadsWithZeros(2), 0);
+  {
+    const WithoutSubnormals zeros;
+    EXPECT_EQ(ThreadsWithZeros(2), 2);
+  }
+  EXPECT_EQ(ThreadsWithZeros(2), 0);
+}
+#endif
 
 TEST(Team, ANarrowLoopKeepsTheThreads) {
   std::thread([] {
