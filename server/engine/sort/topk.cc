@@ -32,6 +32,7 @@ class TopKStep final : public Step {
     lines_ = k_ == 0 ? 0 : Elements(instruction.shape().tuple[0]) / k_;
     workers_ = static_cast<int>(std::clamp<int64_t>(lines_, 1, std::max(1, threads)));
     by_radix_ = k_ > kSelectWantedMax;
+    by_insertion_ = k_ > 0 && k_ <= kInsertWantedMax;
     room_ = std::min(length_, std::max(4 * k_, kRoomMin));
     worker_bytes_ = by_radix_ ? SortScratchBytes(length_)
                               : ScratchAlign(kKeys * static_cast<int64_t>(sizeof(uint64_t))) +
@@ -61,6 +62,8 @@ class TopKStep final : public Step {
   // The least number of elements of which the best are chosen: the sooner there is a k-th best one, the fewer
   // are collected.
   static constexpr int64_t kRoomMin = 64;
+  // So few are kept in order: to collect more of them, and to select, takes longer.
+  static constexpr int64_t kInsertWantedMax = 8;
 
   // Collects elements that may be among the k. When there is no more room, the best k of them are kept, and
   // from then on only elements better than the last of these are collected: few of random elements, and in
@@ -72,6 +75,7 @@ class TopKStep final : public Step {
         reinterpret_cast<Ranked*>(scratch + ScratchAlign(kKeys * static_cast<int64_t>(sizeof(uint64_t))));
     const std::byte* from = inputs[0] + line * length_ * width_;
     int64_t count = 0;
+    if (by_insertion_) return InsertFromLine(outputs, line, from, keys, ranked, stop);
     const auto keep_best = [&] {
       if (k_ < count) std::nth_element(ranked, ranked + (k_ - 1), ranked + count);
       count = std::min(count, k_);
@@ -98,6 +102,27 @@ class TopKStep final : public Step {
     return true;
   }
 
+  // Keeps the few best elements in order. Returns false when it was interrupted.
+  bool InsertFromLine(std::byte* const* outputs, int64_t line, const std::byte* from, uint64_t* keys,
+                      Ranked* best, StopCheck& stop) const {
+    int64_t count = 0;
+    for (int64_t begin = 0; begin < length_; begin += kKeys) {
+      const int64_t size = std::min(kKeys, length_ - begin);
+      function_(from + begin * width_, width_, size, key_, keys);
+      for (int64_t i = 0; i < size; ++i) {
+        const uint64_t key = keys[i];
+        // An equal element that comes later is not before it.
+        if (count == k_ && key >= best[k_ - 1].key) continue;
+        int64_t at = count < k_ ? count++ : k_ - 1;
+        for (; at > 0 && best[at - 1].key > key; --at) best[at] = best[at - 1];
+        best[at] = {key, begin + i};
+      }
+      if (stop.Stops(size * 4)) return false;
+    }
+    for (int64_t i = 0; i < k_; ++i) Put(outputs, line, i, from, best[i].place);
+    return true;
+  }
+
   // Returns false when it was interrupted.
   bool SortLine(const std::byte* const* inputs, std::byte* const* outputs, int64_t line, std::byte* scratch,
                 StopCheck& stop) const {
@@ -120,7 +145,7 @@ class TopKStep final : public Step {
   KeyFunction function_ = nullptr;
   int width_ = 1;
   int64_t length_ = 0, k_ = 0, lines_ = 0;
-  bool by_radix_ = false;
+  bool by_radix_ = false, by_insertion_ = false;
   int64_t room_ = 0;  // The number of elements that are collected before the best of them are chosen.
   int workers_ = 1;
   int64_t worker_bytes_ = 0;
