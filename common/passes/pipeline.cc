@@ -4,6 +4,7 @@
 #include "common/passes/expand/expand_wrappers.h"
 #include "common/passes/expand/use_routines.h"
 #include "common/passes/passes.h"
+#include "common/passes/simplify/unroll_reductions.h"
 
 namespace hlod::passes {
 
@@ -21,6 +22,7 @@ absl::StatusOr<std::unique_ptr<hlo::Module>> RunPipeline(const hlo::Module& give
       {FoldConstants},
       {Simplify},
       {MergeEqual},
+      {UnrollReductions, HasLoops},
       // The slices that this makes are simplified by what follows.
       {NarrowSlices, HasWideSlices},
       // Barriers keep in a loop what a program computes again on purpose.

@@ -112,6 +112,7 @@ NodeId SimplifyTranspose(ComputationCopy& copy, Instruction instruction) {
   return kUnchanged;
 }
 
+// A dynamic slice of the whole is the operand: every start is clamped to zero.
 NodeId SimplifySlice(ComputationCopy& copy, Instruction instruction) {
   if (const NodeId same = OperandIfSameShape(copy, instruction); same != kUnchanged) return same;
   const NodeId scalar = SplatSource(copy.operand(instruction, 0));
@@ -181,10 +182,10 @@ NodeId SimplifyMovement(ComputationCopy& copy, Instruction instruction) {
     case kBitcast: return SimplifyBitcast(copy, instruction);
     case kBroadcast: return SimplifyBroadcast(copy, instruction);
     case kTranspose: return SimplifyTranspose(copy, instruction);
-    case kSlice: return SimplifySlice(copy, instruction);
+    case kSlice:
+    case kDynamicSlice: return SimplifySlice(copy, instruction);
     case kPad: return SimplifyPad(copy, instruction);
     case kReverse: return SimplifyReverse(copy, instruction);
-    case kDynamicSlice:  // A slice of the whole: every start is clamped to zero.
     case kCopy:
     case kDomain: return OperandIfSameShape(copy, instruction);
     case kConcatenate: return instruction.operand_count() == 1 ? OperandNode(copy, instruction) : kUnchanged;

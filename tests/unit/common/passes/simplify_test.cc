@@ -72,6 +72,10 @@ TEST(Simplify, WholeSlicesAndEmptyPadsVanish) {
          "ROOT x = f32[1,4] parameter(0)");
   ExpectStays("x = f32[1,4] parameter(0)\n ROOT a = f32[1,4] reverse(x), dimensions={1}");
   ExpectStays("x = f32[4] parameter(0)\n ROOT a = f32[2] slice(x), slice={[0:4:2]}");
+  Expect(
+      "x = f32[] parameter(0)\n i = s32[] parameter(1)\n s = f32[9] broadcast(x), dimensions={}\n"
+      " ROOT a = f32[2] dynamic-slice(s, i), dynamic_slice_sizes={2}",
+      "x = f32[] parameter(0)\n i = s32[] parameter(1)\n ROOT a = f32[2] broadcast(x), dimensions={}");
 }
 
 TEST(Simplify, TuplesAreSeenThrough) {
