@@ -120,10 +120,21 @@ std::shared_ptr<const TileKernel> Assembler::Make(const KernelSlot& slot, Assemb
 }
 
 void Assembler::MakeLoop(const Code& code, LoopSlot& slot, AssemblyUser* user) {
-  std::shared_ptr<const void> loop =
-      Finished(slot.code_bytes_max(), user, [&](asmjit::x86::Compiler& compiler) {
-        return assemble::LoopEmitter(compiler, BestCpuLevel() == CpuLevel::kAvx512, code, slot).Emit();
-      });
+  // First with scalars in registers. Steps that turn out to be called are known at the second time.
+  assemble::LoopEmitter::Called called(static_cast<size_t>(slot.end() - slot.begin()), false);
+  std::shared_ptr<const void> loop;
+  bool again = false;
+  const auto make = [&](assemble::LoopEmitter::Called* known) {
+    loop = Finished(slot.code_bytes_max(), user, [&](asmjit::x86::Compiler& compiler) {
+      assemble::LoopEmitter emitter(compiler, BestCpuLevel() == CpuLevel::kAvx512, code, slot, known);
+      const bool emitted = emitter.Emit();
+      again = emitter.must_begin_anew();
+      return emitted;
+    });
+  };
+  make(&called);
+  if (again) make(&called);
+  if (loop == nullptr) make(nullptr);
   if (loop == nullptr) return;
   const auto function = reinterpret_cast<LoopSlot::Function>(const_cast<void*>(loop.get()));
   slot.Install(function, std::move(loop));

@@ -95,6 +95,7 @@ Lane Emitter::LoadCarrier(Memory memory, Carrier carrier) {
 
 bool Emitter::Read(const Instruction& read, size_t operand, const Extent& extent, Lane* out) {
   const Carrier carrier = program_.values()[static_cast<size_t>(read.out)].carrier;
+  if (by_elements_ && read.kind == Instruction::Kind::kReadIota) return ReadNumber(read, operand, out);
   if (operands_[operand].form == ReadForm::kIota) {
     for (const Counter& counter : counters_) {
       if (counter.operand != operand) continue;
@@ -104,7 +105,7 @@ bool Emitter::Read(const Instruction& read, size_t operand, const Extent& extent
     return true;
   }
   Memory memory = At(operand, extent);
-  if (read.function == nullptr || operands_[operand].form == ReadForm::kStaged) {
+  if (read.function == nullptr || (operands_[operand].form == ReadForm::kStaged && !by_elements_)) {
     *out = LoadCarrier(memory, carrier);
     return true;
   }
@@ -216,8 +217,13 @@ bool Emitter::Sine(const Instruction& instruction, const Call& call, const Exten
   const x86::Gp bits = cc_.newUInt32();
   if (l_.avx512()) cc_.kmovw(bits, right.k);
   else cc_.vmovmskps(bits, right.v);
-  cc_.cmp(bits, (1 << l_.count()) - 1);
-  cc_.je(done);
+  if (extent.one) {
+    cc_.test(bits, 1);
+    cc_.jnz(done);
+  } else {
+    cc_.cmp(bits, (1 << l_.count()) - 1);
+    cc_.je(done);
+  }
   const int costs = call_costs_;
   if (!CallFunction(instruction, extent, &called)) return false;
   call_costs_ = costs;  // Large angles are rare.
@@ -233,7 +239,7 @@ bool Emitter::Step(const Instruction& instruction, size_t position, const Extent
   const bool stores = result.place == Place::kOutput;
   if (IsRead(instruction)) {
     const size_t operand = operand_of_read_[position];
-    if (IsSame(operands_[operand])) lanes_[out] = fixed_[position];
+    if (IsSame(operands_[operand]) && !by_elements_) lanes_[out] = fixed_[position];
     else if (!Read(instruction, operand, extent, &lanes_[out])) return false;
   } else if (instruction.kind == Instruction::Kind::kCopy) {
     lanes_[out] = ValueOf(instruction.a, extent);
@@ -266,7 +272,10 @@ bool Emitter::Step(const Instruction& instruction, size_t position, const Extent
       return false;
   }
   known_[out] = true;
-  if (stores) StoreCarrier(At(operand_of_value_[out], extent), result.carrier, lanes_[out], extent.whole);
+  if (stores && by_elements_)
+    late_.push_back({operand_of_value_[out], element_, result.carrier, lanes_[out]});
+  else if (stores)
+    StoreCarrier(At(operand_of_value_[out], extent), result.carrier, lanes_[out], extent.whole);
   return true;
 }
 
@@ -277,7 +286,7 @@ bool Emitter::Body(const Extent& extent) {
   const size_t prologue = program_.prologue().size();
   for (size_t i = 0; i < prologue; ++i) {
     const auto out = static_cast<size_t>(program_.prologue()[i].out);
-    if (operands_[operand_of_read_[i]].form == ReadForm::kStaged) {
+    if (by_elements_ || operands_[operand_of_read_[i]].form == ReadForm::kStaged) {
       if (!Step(program_.prologue()[i], i, extent)) return false;
       continue;
     }
@@ -469,9 +478,11 @@ bool Emitter::Row() {
   return true;
 }
 
-bool Emitter::EmitInline(const x86::Gp& table, int32_t inputs, int32_t outputs) {
-  if (slot_.form() != KernelForm::kMap || !FindOperands() || !InlinePrologue(table, inputs, outputs))
-    return false;
+bool Emitter::EmitInline(const InlineOperands& operands) {
+  inline_ = operands;
+  if (slot_.form() != KernelForm::kMap || !FindOperands()) return false;
+  if (operands.cells != nullptr && ByElements()) return EmitElements();
+  if (!InlinePrologue()) return false;
   if (slot_.count() != 1) return Rows();
   return BeginRow() && Body({.whole = false, .one = true});
 }

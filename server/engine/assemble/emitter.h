@@ -5,10 +5,19 @@
 #include <vector>
 
 #include "server/engine/assemble/folds.h"
+#include "server/engine/assemble/loop_cells.h"
 #include "server/engine/assemble/operations.h"
 #include "server/engine/tile/kernel.h"
 
 namespace hlod::engine::assemble {
+
+// The operands of a program that is part of a loop: pointers in consecutive places of `table`, and scalars in
+// cells.
+struct InlineOperands {
+  x86::Gp table;
+  int32_t inputs = 0, outputs = 0;
+  const LoopCells* cells = nullptr;
+};
 
 // Emits a function over rows of the domain (TileKernel::Function): for each a loop over whole vectors, then
 // one vector for the rest. If sums are folded, there is such a pair of loops for each tile.
@@ -21,10 +30,11 @@ class Emitter {
 
   // Returns false if the program has an operation without a translation, or too many operands.
   bool Emit();
-  // Emits the program of a map over its whole domain as part of a function, with the pointers of its inputs
-  // and outputs in consecutive places of `table`. Returns false, perhaps after some instructions, if this is
-  // not possible.
-  bool EmitInline(const x86::Gp& table, int32_t inputs, int32_t outputs);
+  // Emits the program of a map over its whole domain as part of a function. Returns false, perhaps after some
+  // instructions, if this is not possible.
+  bool EmitInline(const InlineOperands& operands);
+  // Adds the program's accesses to memory, if it is emitted so. Returns false if this is not possible.
+  bool AddAccesses(int32_t inputs, int32_t outputs, LoopCells& cells);
   const std::vector<TileKernel::Operand>& operands() const { return operands_; }
   // The distance of rows (TileKernel::row).
   int64_t row() const { return row_; }
@@ -51,7 +61,14 @@ class Emitter {
   bool FindStep(TileKernel::Operand& operand) const;
   void FindRows();
   bool Prologue();
-  bool InlinePrologue(const x86::Gp& table, int32_t inputs, int32_t outputs);
+  bool InlinePrologue();
+  // The few elements of a program are computed one by one, from and to fixed places, which may be cells.
+  bool ByElements() const;
+  bool EmitElements();
+  int32_t InlineSlot(const TileKernel::Operand& operand) const;
+  // Returns the distance of an element in bytes, for an iota its number.
+  int64_t ElementOffset(const TileKernel::Operand& operand, int64_t element) const;
+  bool ReadNumber(const Instruction& iota, size_t operand, Lane* out);
   bool ReadScalars();
   bool BeginRow();
   void EndRow();
@@ -77,7 +94,7 @@ class Emitter {
   // Returns a value for the current vector, which is loaded if it is an input or a constant.
   const Lane& ValueOf(int value, const Extent& extent);
   Lane Constant(const Value& value);
-  bool Broadcast(const Instruction& read, const x86::Gp& from, Lane* out);
+  bool Broadcast(const Instruction& read, const x86::Gp& from, const Cell* cell, Lane* out);
   Lane LoadCarrier(Memory memory, Carrier carrier);
   void StoreCarrier(Memory memory, Carrier carrier, const Lane& lane, bool whole);
   // Calls the interpreter's function of an instruction for the vector, by way of the stack.
@@ -86,7 +103,7 @@ class Emitter {
   // Emits a sine or cosine of f32, and a call for vectors with large angles.
   bool Sine(const Instruction& instruction, const Call& call, const Extent& extent, Lane* out);
   bool StoreAs(Memory memory, hlo::PrimitiveType type, const Lane& lane);
-  Memory At(size_t operand, const Extent& extent) { return {l_, pointers_[operand], index_, extent}; }
+  Memory At(size_t operand, const Extent& extent);
   Extent Rest(const x86::Gp& end);
 
   x86::Compiler& cc_;
@@ -107,6 +124,18 @@ class Emitter {
   std::vector<std::unique_ptr<Folding>> folds_;  // For rows.
   x86::Mem stack_;                               // The operands and the result of a call, if there is one.
   bool has_stack_ = false;
+  InlineOperands inline_;
+  bool by_elements_ = false;
+  int64_t element_ = 0;  // The element that is computed, if they are computed one by one.
+  // An element of an output, which is stored after all elements are computed: it may lie in the memory of an
+  // input.
+  struct Late {
+    size_t operand = 0;
+    int64_t element = 0;
+    Carrier carrier = Carrier::kF32;
+    Lane lane;
+  };
+  std::vector<Late> late_;
   int call_costs_ = 0;         // The costs of calls in the body that was emitted last, in cheap instructions.
   std::vector<Lane> lanes_;    // By value, for the current vector.
   std::vector<bool> known_;    // By value, true if `lanes_` has it.

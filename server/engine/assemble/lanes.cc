@@ -16,12 +16,13 @@ constexpr int kIsUnordered = 0x03;
 }  // namespace
 
 x86::Vec Lanes::NewVec() {
+  if (narrow_) return cc_.newXmm();
   if (avx512_) return cc_.newZmm();
   return cc_.newYmm();
 }
 
 x86::Vec Lanes::NewHalf() {
-  if (avx512_) return cc_.newYmm();
+  if (avx512_ && !narrow_) return cc_.newYmm();
   return cc_.newXmm();
 }
 
@@ -31,7 +32,8 @@ Num Lanes::InRegister(const Num& a) {
   x86::Mem from = a.operand.as<x86::Mem>();
   if (avx512_) {
     from.resetBroadcast();
-    cc_.emit(a.wide ? Inst::kIdVbroadcastsd : Inst::kIdVbroadcastss, out.operand, from);
+    const uint32_t wide = narrow_ ? Inst::kIdVmovddup : Inst::kIdVbroadcastsd;
+    cc_.emit(a.wide ? wide : Inst::kIdVbroadcastss, out.operand, from);
   } else {
     cc_.emit(Inst::kIdVmovups, out.operand, from);
   }
@@ -43,12 +45,13 @@ Num Lanes::Bits(uint64_t bits, bool wide) {
   if (avx512_) {
     constant = wide ? cc_.newUInt64Const(asmjit::ConstPoolScope::kLocal, bits)
                     : cc_.newUInt32Const(asmjit::ConstPoolScope::kLocal, static_cast<uint32_t>(bits));
-    constant.setBroadcast(wide ? x86::Mem::Broadcast::k1To8 : x86::Mem::Broadcast::k1To16);
+    if (narrow_) constant.setBroadcast(wide ? x86::Mem::Broadcast::k1To2 : x86::Mem::Broadcast::k1To4);
+    else constant.setBroadcast(wide ? x86::Mem::Broadcast::k1To8 : x86::Mem::Broadcast::k1To16);
   } else {
     uint64_t vector[4];
     const uint64_t both = wide ? bits : (bits & 0xffffffffu) | bits << 32;
     for (uint64_t& word : vector) word = both;
-    constant = cc_.newConst(asmjit::ConstPoolScope::kLocal, vector, sizeof(vector));
+    constant = cc_.newConst(asmjit::ConstPoolScope::kLocal, vector, narrow_ ? 16 : sizeof(vector));
   }
   return {this, wide, constant, bits};
 }
@@ -265,6 +268,7 @@ Mask Lanes::Join(const Mask& low, const Mask& high) {
   const x86::Vec mixed = NewVec();
   constexpr int kEven = 0x88, kInOrder = 0xd8;
   cc_.vshufps(mixed, low.v, high.v, kEven);
+  if (narrow_) return {.k = {}, .v = mixed};
   cc_.vpermpd(out.v, mixed, kInOrder);
   return out;
 }
@@ -278,7 +282,7 @@ Mask Lanes::HalfOf(const Mask& mask, bool high) {
   }
   const Mask out = NewMask();
   x86::Vec half = mask.v;
-  if (high) {
+  if (high && !narrow_) {
     half = NewHalf();
     cc_.vextracti128(half, mask.v, 1);
   }

@@ -42,6 +42,9 @@ class Lanes {
   Lanes(x86::Compiler& cc, bool avx512) : cc_(cc), avx512_(avx512) {}
 
   bool avx512() const { return avx512_; }
+  // Vectors of 128 bits from now on, of which only the first element counts.
+  void SetNarrow() { narrow_ = true; }
+  bool narrow() const { return narrow_; }
   x86::Compiler& cc() { return cc_; }
   // The elements of 32 bits in a vector.
   int count() const { return avx512_ ? 16 : 8; }
@@ -121,6 +124,7 @@ class Lanes {
 
   x86::Compiler& cc_;
   const bool avx512_;
+  bool narrow_ = false;
 };
 
 inline Num operator+(const Num& a, const Num& b) {

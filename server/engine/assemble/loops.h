@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "server/engine/assemble/lanes.h"
+#include "server/engine/assemble/loop_cells.h"
 #include "server/engine/run/code.h"
 
 namespace hlod::engine::assemble {
@@ -14,11 +14,17 @@ namespace hlod::engine::assemble {
 // the copies of its small movements in between. The other steps are called.
 class LoopEmitter {
  public:
-  LoopEmitter(x86::Compiler& cc, bool avx512, const Code& code, const LoopSlot& slot)
-      : cc_(cc), avx512_(avx512), code_(code), slot_(slot) {}
+  // By position from the beginning of the loop on, the instructions that are called, whatever they are.
+  using Called = std::vector<bool>;
 
-  // Returns false if the loop has no step that could be faster than when it is interpreted.
+  // Scalars are in registers if `called` is not null.
+  LoopEmitter(x86::Compiler& cc, bool avx512, const Code& code, const LoopSlot& slot, Called* called)
+      : cc_(cc), avx512_(avx512), code_(code), slot_(slot), called_(called), cells_(code) {}
+
+  // Returns false if the loop has no step that could be faster than when it is interpreted, or if `called`
+  // has become longer, which is a reason to begin anew.
   bool Emit();
+  bool must_begin_anew() const { return must_begin_anew_; }
 
  private:
   // A label that returns to the interpreter at `pc`.
@@ -29,10 +35,24 @@ class LoopEmitter {
 
   void Prologue();
   void EmitInstruction(int32_t pc);
-  bool EmitStep(const CodeInstruction& run);
+  bool EmitStep(int32_t pc);
   bool EmitCopy(const CodeInstruction& copy);
   bool EmitCopies(const CodeInstruction& run);
+  // Returns the copies that the step is, or null if it is called.
+  const StepCopies* CopiesOf(const CodeInstruction& run) const;
+  // Adds the accesses to memory of the whole loop.
+  void FindCells();
+  void AddRun(int32_t pc);
+  void AddCopies(const StepCopies& copies, const CodeInstruction& run);
+  bool IsCalled(int32_t pc) const { return (*called_)[static_cast<size_t>(pc - slot_.begin())]; }
+  const Cell* FindCell(int32_t slot, int64_t offset, int width) const {
+    return called_ == nullptr ? nullptr : cells_.Find(slot, offset, width);
+  }
+  // Copies between places of which some are cells.
+  void CopyPieces(int32_t from, int64_t from_offset, int32_t to, int64_t to_offset, int64_t bytes);
+  void CopyPiece(const LoopCells::Piece& piece, const x86::Gp& from, const x86::Gp& to);
   void CopyBytes(const x86::Gp& from, const x86::Gp& to, int64_t bytes);
+  void TestPred(int32_t slot);
   x86::Gp Offset(const StepCopies& copies, int32_t inputs, const asmjit::Label& outside);
   void CallOut(int32_t pc);
   void JumpBack(int32_t target);
@@ -45,6 +65,9 @@ class LoopEmitter {
   const bool avx512_;
   const Code& code_;
   const LoopSlot& slot_;
+  Called* const called_;
+  LoopCells cells_;
+  bool must_begin_anew_ = false;
   std::vector<asmjit::Label> labels_;  // By position, from the beginning of the loop on.
   std::vector<Exit> exits_;
   int steps_ = 0;  // The steps that are part of the code.

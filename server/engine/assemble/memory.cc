@@ -7,7 +7,7 @@ namespace {
 // Returns the lower half of a vector.
 x86::Vec Halved(const Num& a) {
   const x86::Vec all = Lanes::Reg(a);
-  if (a.lanes->avx512()) return all.ymm();
+  if (a.lanes->avx512() && !a.lanes->narrow()) return all.ymm();
   return all.xmm();
 }
 
@@ -17,12 +17,18 @@ int Log2(int width) { return width == 8 ? 3 : width == 4 ? 2 : width == 2 ? 1 : 
 }  // namespace
 
 x86::Mem Memory::At(int width, int64_t offset) const {
+  if (!index_.isValid()) return x86::ptr(base_, offset_ + static_cast<int32_t>(offset));
   return x86::ptr(base_, index_, static_cast<uint32_t>(Log2(width)), static_cast<int32_t>(offset));
 }
 
 x86::Gp Memory::LoadWord(int width, bool is_signed) {
   x86::Compiler& cc = l_.cc();
   const x86::Gp word = cc.newUInt32();
+  if (cell_ != nullptr) {
+    if (is_signed) cc.movsx(word, cell_->word.r8());
+    else cc.movzx(word, cell_->word.r8());
+    return word;
+  }
   x86::Mem from = At(width);
   from.setSize(static_cast<uint32_t>(width));
   if (is_signed) cc.movsx(word, from);
@@ -34,21 +40,28 @@ Num Memory::LoadOne(int width, bool is_signed) {
   x86::Compiler& cc = l_.cc();
   const Num out = l_.NewNum(width == 8);
   const x86::Xmm low = Lanes::Reg(out).xmm();
-  if (width == 8) cc.vmovq(low, At(8));
+  if (cell_ != nullptr && width >= 4) cc.vmovaps(low, cell_->vector);
+  else if (width == 8) cc.vmovq(low, At(8));
   else if (width == 4) cc.vmovd(low, At(4));
   else cc.vmovd(low, LoadWord(width, is_signed));
   return out;
 }
 
 void Memory::StoreWord(const x86::Gp& word, int width) {
-  if (width == 2) l_.cc().mov(At(2), word.r16());
+  if (cell_ != nullptr) l_.cc().movzx(cell_->word, word.r8());
+  else if (width == 2) l_.cc().mov(At(2), word.r16());
   else l_.cc().mov(At(1), word.r8());
 }
 
 void Memory::StoreOne(const Num& value, int width) {
   x86::Compiler& cc = l_.cc();
   const x86::Xmm low = Lanes::Reg(l_.InRegister(value)).xmm();
-  if (width == 8) {
+  if (cell_ != nullptr && width >= 4) {
+    // The other elements become zeros, so that nothing slow is computed with them.
+    constexpr int kFirstOnly = 0x0e;
+    if (width == 8) cc.vmovq(cell_->vector, low);
+    else cc.vinsertps(cell_->vector, low, low, kFirstOnly);
+  } else if (width == 8) {
     cc.vmovq(At(8), low);
   } else if (width == 4) {
     cc.vmovd(At(4), low);
@@ -158,8 +171,12 @@ Num Memory::LoadHalves() {
 x86::Xmm PackAvx2(Lanes& l, const Num& value, int width) {
   x86::Compiler& cc = l.cc();
   const x86::Vec low = Lanes::Reg(value);
-  const x86::Xmm high = l.NewXmm(), words = l.NewXmm();
-  cc.vextracti128(high, low, 1);
+  x86::Xmm high = low.xmm();
+  const x86::Xmm words = l.NewXmm();
+  if (!l.narrow()) {
+    high = l.NewXmm();
+    cc.vextracti128(high, low, 1);
+  }
   cc.vpackusdw(words, low.xmm(), high);
   if (width == 2) return words;
   const x86::Xmm bytes = l.NewXmm();

@@ -22,11 +22,20 @@ struct Extent {
   Mask mask;      // The same as a mask of 32-bit elements.
 };
 
+// A scalar that is kept in a register: of 4 or 8 bytes in the low element of a vector, of one byte in a word.
+struct Cell {
+  x86::Xmm vector;
+  x86::Gp word;
+};
+
 // Accesses elements of `width` bytes from `base` on, of which the first has number `index`.
 class Memory {
  public:
   Memory(Lanes& lanes, const x86::Gp& base, const x86::Gp& index, const Extent& extent)
       : l_(lanes), base_(base), index_(index), extent_(extent) {}
+  // Accesses one element, `offset` bytes after `base`, or in a cell.
+  Memory(Lanes& lanes, const x86::Gp& base, int32_t offset, const Cell* cell, const Extent& one)
+      : l_(lanes), base_(base), offset_(offset), cell_(cell), extent_(one) {}
 
   // Loads elements of at most 32 bits, widened by zeros, or by their sign.
   Num Load(int width, bool is_signed);
@@ -56,7 +65,9 @@ class Memory {
   void StoreParts(const x86::Vec& first, const x86::Vec& second, int width);
 
   Lanes& l_;
-  const x86::Gp base_, index_;
+  const x86::Gp base_, index_;  // No index for one element.
+  const int32_t offset_ = 0;
+  const Cell* const cell_ = nullptr;
   const Extent& extent_;
 };
 

@@ -99,20 +99,23 @@ void Emitter::FindRows() {
 }
 
 // Reads one element into every element of a vector.
-bool Emitter::Broadcast(const Instruction& read, const x86::Gp& from, Lane* out) {
+bool Emitter::Broadcast(const Instruction& read, const x86::Gp& from, const Cell* cell, Lane* out) {
   const Carrier carrier = program_.values()[static_cast<size_t>(read.out)].carrier;
   const int width = read.width;
   if (width >= 4) {
     const bool wide = width == 8;
     out->part[0] = l_.NewNum(wide);
-    cc_.emit(wide ? Inst::kIdVbroadcastsd : Inst::kIdVbroadcastss, out->part[0].operand,
-             x86::ptr(from, 0, static_cast<uint32_t>(width)));
+    const uint32_t id = wide ? Inst::kIdVbroadcastsd : Inst::kIdVbroadcastss;
+    if (cell != nullptr) cc_.emit(id, out->part[0].operand, cell->vector);
+    else cc_.emit(id, out->part[0].operand, x86::ptr(from, 0, static_cast<uint32_t>(width)));
     if (wide) out->part[1] = out->part[0];
     return read.function == nullptr;
   }
   const x86::Gp word = cc_.newUInt32();
   const x86::Mem at = x86::ptr(from, 0, static_cast<uint32_t>(width));
-  if (IsSignedCarrier(carrier)) cc_.movsx(word, at);
+  if (cell != nullptr && IsSignedCarrier(carrier)) cc_.movsx(word, cell->word.r8());
+  else if (cell != nullptr) cc_.movzx(word, cell->word.r8());
+  else if (IsSignedCarrier(carrier)) cc_.movsx(word, at);
   else cc_.movzx(word, at);
   const x86::Xmm low = l_.NewXmm();
   cc_.vmovd(low, word);
@@ -175,9 +178,13 @@ bool Emitter::ReadScalars() {
     const size_t operand = operand_of_read_[p];
     if (operand == kNoOperand) continue;
     if (operands_[operand].kind == OperandKind::kRead && operands_[operand].form == ReadForm::kIota) Count(operand);
-    if (operands_[operand].kind == OperandKind::kRead && operands_[operand].form == ReadForm::kScalar &&
-        !Broadcast(operands_[operand].read, pointers_[operand], &fixed_[p]))
-      return false;
+    if (operands_[operand].kind != OperandKind::kRead || operands_[operand].form != ReadForm::kScalar)
+      continue;
+    const Cell* cell = nullptr;
+    if (inline_.cells != nullptr)
+      cell = inline_.cells->Find(InlineSlot(operands_[operand]), ElementOffset(operands_[operand], 0),
+                                 operands_[operand].width);
+    if (!Broadcast(operands_[operand].read, pointers_[operand], cell, &fixed_[p])) return false;
   }
   return true;
 }
@@ -187,7 +194,7 @@ bool Emitter::BeginRow() {
     const size_t operand = operand_of_read_[p];
     if (operand == kNoOperand || operands_[operand].form != ReadForm::kRun) continue;
     if (IsSame(operands_[operand]) &&
-        !Broadcast(operands_[operand].read, pointers_[operand], &fixed_[p]))
+        !Broadcast(operands_[operand].read, pointers_[operand], nullptr, &fixed_[p]))
       return false;
   }
   for (const Counter& counter : counters_) Copy(counter.first, counter.numbers);
@@ -207,7 +214,7 @@ void Emitter::EndRow() {
 }
 
 // Sets the pointers from the table. The count of rows and their lengths are constants.
-bool Emitter::InlinePrologue(const x86::Gp& table, int32_t inputs, int32_t outputs) {
+bool Emitter::InlinePrologue() {
   const int64_t row = row_ != 0 && slot_.count() > row_ ? row_ : slot_.count();
   row_ = row == slot_.count() ? 0 : row;
   if (slot_.count() % row != 0) return false;
@@ -224,9 +231,7 @@ bool Emitter::InlinePrologue(const x86::Gp& table, int32_t inputs, int32_t outpu
     x86::Gp& pointer = pointers_.emplace_back();
     if (is_read && operand.form == ReadForm::kIota) continue;
     pointer = cc_.newUIntPtr();
-    const int number = is_read ? operand.read.input : operand.number;
-    cc_.mov(pointer,
-            x86::ptr(table, 8 * ((operand.kind == OperandKind::kOutput ? outputs : inputs) + number)));
+    cc_.mov(pointer, x86::ptr(inline_.table, 8 * InlineSlot(operand)));
     if (!is_read || operand.form == ReadForm::kDense) continue;
     const int64_t offset = view->offset * operand.width;
     if (offset > INT32_MAX) return false;

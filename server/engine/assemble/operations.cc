@@ -243,6 +243,12 @@ bool IsFinite(Lanes& l, const Call& call, Lane* out) {
 void Widen(Lanes& l, uint32_t id, const Num& from, Lane* out) {
   x86::Compiler& cc = l.cc();
   const x86::Vec low = Lanes::Reg(l.InRegister(from));
+  if (l.narrow()) {
+    out->part[0] = l.NewNum(true);
+    cc.emit(id, out->part[0].operand, low);
+    out->part[1] = out->part[0];
+    return;
+  }
   const x86::Vec high = l.NewHalf();
   if (l.avx512()) cc.vextracti32x8(high, low, 1);
   else cc.vextracti128(high, low, 1);
@@ -258,6 +264,10 @@ Num Narrowed(Lanes& l, uint32_t id, const Lane& from) {
   x86::Compiler& cc = l.cc();
   const x86::Vec low = l.NewVec(), high = l.NewHalf();
   const Num a = l.InRegister(from.part[0]), b = l.InRegister(from.part[1]);
+  if (l.narrow()) {
+    cc.emit(id, low, a.operand);
+    return {&l, false, low};
+  }
   if (l.avx512()) cc.emit(id, low.ymm(), a.operand);
   else cc.emit(id, low.xmm(), a.operand);
   cc.emit(id, high, b.operand);
@@ -336,7 +346,8 @@ bool Elementwise(Lanes& l, const Call& call, Lane* out) {
     return true;
   }
   const Arithmetic arithmetic(l, call);
-  for (size_t i = 0; i < (IsWide(call.from) ? 2 : 1); ++i) {
+  const bool wide = IsWide(call.from);
+  for (size_t i = 0; i < (wide && !l.narrow() ? 2 : 1); ++i) {
     const Num &a = call.a.part[i], &b = call.b.part[i], &c = call.c.part[i];
     if (opcode == hlo::kClamp) {
       out->part[i] = arithmetic.Clamp(a, b, c);
@@ -345,6 +356,7 @@ bool Elementwise(Lanes& l, const Call& call, Lane* out) {
     const bool unary = b.lanes == nullptr;
     if (!(unary ? arithmetic.Unary(a, &out->part[i]) : arithmetic.Binary(a, b, &out->part[i]))) return false;
   }
+  if (wide && l.narrow()) out->part[1] = out->part[0];
   return true;
 }
 
@@ -513,6 +525,7 @@ void TranslateSine(Lanes& l, const Call& call, Lane* out) {
     cosine = cosine * z + 1.0;
     const Mask odd = l.CompareInt(Order::kNe, l.And(quarters, l.Bits(1, true)), l.Bits(0, true), true);
     x = l.Xor(l.Select(odd, cosine, sine), l.ShiftLeft(l.And(quarters, l.Bits(2, true)), 62));
+    if (l.narrow()) break;  // The other part is not used.
   }
   out->part[0] = Narrowed(l, Inst::kIdVcvtpd2ps, wide);
 }

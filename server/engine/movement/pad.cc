@@ -96,6 +96,30 @@ BoxesStep::Box KeptBox(const StridedRead& in, const hlo::Shape& out, const PadSp
   return {0, src_offset * width, dst_offset * width, MakeCopyNd(sizes, in.strides, steps, width)};
 }
 
+// Returns the copies that make a padded array of a few elements, one for each element; none if there are
+// more.
+StepCopies CopiesOfPad(hlo::Instruction instruction) {
+  StepCopies copies;
+  const hlo::Shape &in = instruction.operand(0).shape(), &out = instruction.shape();
+  const int64_t width = Width(out), count = Elements(out);
+  if (count > static_cast<int64_t>(StepCopies::kCopiesMax)) return copies;
+  const StridedRead read = ReadOfOperand(instruction, 0);
+  const auto& padding = instruction.attributes<hlo::PadAttributes>().dimensions;
+  for (int64_t e = 0; e < count; ++e) {
+    int64_t from = read.offset, left = e;
+    bool inside = true;
+    for (int64_t d = out.rank(); d-- > 0;) {
+      const int64_t step = padding[d].interior + 1, place = left % out.dims[d] - padding[d].low;
+      inside = inside && place >= 0 && place % step == 0 && place / step < in.dims[d];
+      from += place / step * read.strides[d];
+      left /= out.dims[d];
+    }
+    if (inside) copies.copies.push_back({0, from * width, e * width, width});
+    else copies.copies.push_back({1, 0, e * width, width});
+  }
+  return copies;
+}
+
 }  // namespace
 
 MaybeStep MakePadStep(hlo::Instruction instruction) {
@@ -111,7 +135,10 @@ MaybeStep MakePadStep(hlo::Instruction instruction) {
     AddFrame(out, spans, boxes);
   }
   if (!empty) boxes.push_back(KeptBox(ReadOfOperand(instruction, 0), out, spans));
-  return std::make_unique<BoxesStep>(instruction, std::move(boxes));
+  auto step = std::make_unique<BoxesStep>(instruction, std::move(boxes));
+  if (StepCopies copies = CopiesOfPad(instruction); !copies.copies.empty())
+    step->OfferCopies(std::move(copies));
+  return step;
 }
 
 MaybeStep MakeConcatenateStep(hlo::Instruction instruction) {

@@ -101,14 +101,21 @@ class CodeWriter {
     }
     return {};
   }
-  int32_t AddSlot(ValueId value) { return AddSlot(SlotOf(assignment_.places[assignment_.buffer[value]])); }
+  int32_t AddSlot(const BufferLocation& place, int64_t bytes) {
+    Slot slot = SlotOf(place);
+    slot.bytes = bytes;
+    return AddSlot(slot);
+  }
+  int32_t AddSlot(ValueId value) {
+    return AddSlot(assignment_.places[assignment_.buffer[value]], program_.values[value].bytes);
+  }
 
   void AppendMoves(int32_t op) {
     for (int32_t c = assignment_.copy_begin[op]; c < assignment_.copy_begin[op + 1]; ++c) {
       const BufferCopy& copy = assignment_.copies[c];
       CodeInstruction& instruction = Add(CodeInstruction::Kind::kCopy);
-      instruction.inputs = AddSlot(SlotOf(assignment_.places[copy.from]));
-      instruction.outputs = AddSlot(SlotOf(assignment_.places[copy.to]));
+      instruction.inputs = AddSlot(assignment_.places[copy.from], copy.bytes);
+      instruction.outputs = AddSlot(assignment_.places[copy.to], copy.bytes);
       instruction.bytes = copy.bytes;
       instruction.weight_ns = static_cast<int32_t>(std::min<int64_t>(5 + copy.bytes / 10, INT32_MAX));
     }
@@ -128,8 +135,9 @@ class CodeWriter {
       AddSlot(output);
       bytes += static_cast<double>(program_.values[output].bytes);
     }
+    run.slots_end = static_cast<int32_t>(code_.slots.size());
     if (assignment_.scratch_offset[index] >= 0)
-      run.scratch = AddSlot(Slot{1, assignment_.scratch_offset[index]});
+      run.scratch = AddSlot(Slot{1, assignment_.scratch_offset[index], op.step->scratch_bytes()});
     run.bytes = static_cast<int64_t>(std::min(bytes, 9e18));
     // Assumes 100 operations or 10 bytes per nanosecond; the evaluator takes a thousand times as long.
     double ns = 50 + op.step->flops() / 100 + bytes / 10;

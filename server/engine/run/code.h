@@ -23,6 +23,7 @@ inline constexpr int32_t kNoSlot = -1;
 struct Slot {
   int32_t base = 0;
   int64_t offset = 0;
+  int64_t bytes = 0;  // The bytes of the value, or of the memory that a step may use.
 };
 
 // One of the code's instructions.
@@ -40,7 +41,8 @@ struct CodeInstruction {
   Kind kind = Kind::kRun;
   bool on_pred = false;
   int32_t weight_ns = 0;  // An estimate of its time, which determines how often the clock is read.
-  int32_t inputs = 0, outputs = 0, scratch = kNoSlot;  // Positions in the table of pointers.
+  // Positions in the table of pointers. The outputs of a step end before `slots_end`.
+  int32_t inputs = 0, outputs = 0, scratch = kNoSlot, slots_end = 0;
   int32_t target = 0, count = 0;
   int32_t op = 0;     // The op that it comes from, by its position in FlatProgram::ops.
   int64_t bytes = 0;  // For kCopy the bytes to copy, for kRun the bytes of all operands.

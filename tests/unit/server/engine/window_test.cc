@@ -1,5 +1,8 @@
 // reduce-window and select-and-scatter: pooling, cumulative sums, large and odd windows, any reducer,
 // compared with the evaluator.
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +42,34 @@ TEST(ReduceWindow, Pooling) {
   Check("add", "bf16", "[2,6,6,3]", "[2,5,5,3]", "size=1x2x2x1", 2e-2, 0.25);
   Check("add", "f32", "[2,9,10,5]", "[2,9,6,5]", "size=1x2x3x1 stride=1x1x2x1 pad=0_0x1_0x2_1x0_0");
   Check("maximum", "f32", "[20,64,64,16]", "[20,32,32,16]", "size=1x2x2x1 stride=1x2x2x1");
+}
+// A NaN spreads, and of two zeros the maximum is the positive one and the minimum the negative one, whichever
+// comes first (IEEE 754's maximum and minimum).
+TEST(ReduceWindow, ExtremaOfZerosAndNaNs) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> first = {0.0F, -0.0F, nan, 1, -0.0F, 2, -1, nan},
+                           second = {-0.0F, 0.0F, 1, nan, -0.0F, 1, -2, nan};
+  Literal both(hlo::Shape::Array(hlo::kF32, {2, 8}));
+  std::copy(first.begin(), first.end(), both.data<float>().begin());
+  std::copy(second.begin(), second.end(), both.data<float>().begin() + 8);
+  for (const std::string op : {"maximum", "minimum"}) {
+    const bool greatest = op == "maximum";
+    const std::vector<Literal> results = RunStepText(
+        Reducer("f", op, "f32", "f32") +
+            "ENTRY e {\n p0 = f32[2,8] parameter(0)\n p1 = f32[] parameter(1)\n ROOT r = f32[1,8] "
+            "reduce-window(p0, p1), window={size=2x1}, to_apply=f\n}\n",
+        {both, Literal::Scalar<float>(greatest ? -INFINITY : INFINITY)});
+    ASSERT_EQ(results.size(), 1u);
+    const auto values = results[0].data<float>();
+    for (const size_t i : {size_t{2}, size_t{3}, size_t{7}}) EXPECT_TRUE(std::isnan(values[i])) << op << i;
+    for (const size_t i : {size_t{0}, size_t{1}}) {
+      EXPECT_EQ(values[i], 0) << op << i;
+      EXPECT_EQ(std::signbit(values[i]), !greatest) << op << i;
+    }
+    EXPECT_TRUE(std::signbit(values[4])) << op;
+    EXPECT_EQ(values[5], greatest ? 2 : 1);
+    EXPECT_EQ(values[6], greatest ? -1 : -2);
+  }
 }
 TEST(ReduceWindow, PairsOfColumns) {
   for (const std::string type : {"f32", "f64", "f16", "s8", "u16", "s64"}) {

@@ -142,8 +142,8 @@ TEST_P(Assemble, LargeReductionsHaveTheBitsOfTheInterpreter) {
 
 TEST_P(Assemble, RandomLoopsHaveTheBitsOfTheInterpreter) {
   const Limited limited(GetParam());
-  const Dims dims[] = {{}, {1}, {7}, {16}, {256}, {3, 100}, {40, 33}, {300, 60}};
-  TrySeeds(160, 0.25, [&](uint32_t seed) {
+  const Dims dims[] = {{}, {1}, {2}, {4}, {7}, {3}, {16}, {256}, {2, 2}, {3, 100}, {40, 33}, {300, 60}};
+  TrySeeds(240, 0.25, [&](uint32_t seed) {
     return RandomPrograms(seed).MakeLoop(dims[seed % std::size(dims)], 1 + static_cast<int>(seed % 9),
                                          static_cast<int>(seed % 7), /*nested=*/seed % 3 == 0);
   });
@@ -251,6 +251,154 @@ TEST_P(Assemble, LoopsOfCopiesHaveTheValuesOfTheEvaluator) {
     const auto actual = RunPlan(**plan, arguments), expected = RunEvaluator(**module, arguments);
     ASSERT_TRUE(actual.ok() && expected.ok()) << actual.status() << expected.status();
     EXPECT_EQ(*actual, *expected) << begin;
+  }
+}
+
+// Scalars that are in registers meanwhile: elements of arrays that are sliced, padded (also inside, and by
+// negative amounts) and joined, a branch's index, and a state that is exchanged; for more iterations than
+// between two checks whether the run must stop.
+constexpr char kLoopOfScalars[] = R"(HloModule m
+cond { s = (s32[], f32[2], f32[3], f32[], f32[], pred[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(3000)
+  ROOT less = pred[] compare(i, n), direction=LT }
+half { x = f32[] parameter(0)
+  h = f32[] constant(0.5)
+  ROOT r = f32[] multiply(x, h) }
+less_one { y = f32[] parameter(0)
+  o = f32[] constant(-1)
+  ROOT r = f32[] add(y, o) }
+same { z = f32[] parameter(0)
+  ROOT r = f32[] negate(z) }
+body { s = (s32[], f32[2], f32[3], f32[], f32[], pred[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  v = f32[2] get-tuple-element(s), index=1
+  w = f32[3] get-tuple-element(s), index=2
+  a = f32[] get-tuple-element(s), index=3
+  b = f32[] get-tuple-element(s), index=4
+  p = pred[] get-tuple-element(s), index=5
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  zero = f32[] constant(0)
+  first = f32[1] slice(v), slice={[0:1]}
+  second = f32[1] slice(v), slice={[1:2]}
+  low = f32[2] pad(second, a), padding=1_0
+  high = f32[2] pad(first, zero), padding=0_1
+  v1 = f32[2] add(low, high)
+  quarter = f32[] constant(0.25)
+  quarters = f32[2] broadcast(quarter), dimensions={}
+  v2 = f32[2] multiply(v1, quarters)
+  inside = f32[3] pad(v2, b), padding=0_0_1
+  cut = f32[3] pad(w, zero), padding=-1_1
+  w1 = f32[3] add(inside, cut)
+  w2 = f32[3] cosine(w1)
+  three = s32[] constant(3)
+  third = s32[] remainder(i, three)
+  branched = f32[] conditional(third, a, a, a), branch_computations={half, less_one, same}
+  last = f32[1] slice(w2), slice={[2:3]}
+  scalar = f32[] reshape(last)
+  a1 = f32[] select(p, branched, scalar)
+  q = pred[] compare(a1, b), direction=LT
+  ROOT t = (s32[], f32[2], f32[3], f32[], f32[], pred[]) tuple(next, v2, w2, b, a1, q) }
+ENTRY main { i = s32[] constant(0)
+  v = f32[2] parameter(0)
+  w = f32[3] parameter(1)
+  a = f32[] parameter(2)
+  b = f32[] parameter(3)
+  p = pred[] parameter(4)
+  s = (s32[], f32[2], f32[3], f32[], f32[], pred[]) tuple(i, v, w, a, b, p)
+  ROOT r = (s32[], f32[2], f32[3], f32[], f32[], pred[]) while(s), condition=cond, body=body }
+)";
+TEST_P(Assemble, LoopsOfScalarsHaveTheBitsOfTheInterpreter) {
+  const Limited limited(GetParam());
+  const auto module = hlo::ParseModule(kLoopOfScalars);
+  ASSERT_TRUE(module.ok()) << module.status();
+  Assembler assembler({});
+  Counts counts;
+  for (uint32_t seed = 0; seed < 8; ++seed) {
+    std::mt19937 random(seed);
+    ASSERT_NO_FATAL_FAILURE(ExpectSameBits(**module, assembler, random, &counts));
+  }
+}
+
+// Reductions of a few elements: the best path to each state and its place, a sum of columns, and a product of
+// all.
+constexpr char kLoopOfReductions[] = R"(HloModule m
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b) }
+multiply { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] multiply(a, b) }
+best { v0 = f32[] parameter(0)
+  i0 = s32[] parameter(1)
+  v1 = f32[] parameter(2)
+  i1 = s32[] parameter(3)
+  more = pred[] compare(v0, v1), direction=GT
+  nan = pred[] compare(v0, v0), direction=NE
+  first = pred[] or(more, nan)
+  v = f32[] select(first, v0, v1)
+  equal = pred[] compare(v0, v1), direction=EQ
+  lower = pred[] compare(i0, i1), direction=LT
+  tie = pred[] and(equal, lower)
+  place = pred[] or(first, tie)
+  i = s32[] select(place, i0, i1)
+  ROOT t = (f32[], s32[]) tuple(v, i) }
+cond { s = (s32[], f32[3], f32[3,3], s32[3]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(40)
+  ROOT less = pred[] compare(i, n), direction=LT }
+body { s = (s32[], f32[3], f32[3,3], s32[3]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  d = f32[3] get-tuple-element(s), index=1
+  t = f32[3,3] get-tuple-element(s), index=2
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  columns = f32[3,3] broadcast(d), dimensions={0}
+  paths = f32[3,3] add(columns, t)
+  low = f32[] constant(-inf)
+  zero = s32[] constant(0)
+  places = s32[3,3] iota(), iota_dimension=0
+  both = (f32[3], s32[3]) reduce(paths, places, low, zero), dimensions={0}, to_apply=best
+  value = f32[3] get-tuple-element(both), index=0
+  place = s32[3] get-tuple-element(both), index=1
+  nothing = f32[] constant(0)
+  sums = f32[3] reduce(paths, nothing), dimensions={1}, to_apply=add
+  unit = f32[] constant(1)
+  all = f32[] reduce(d, unit), dimensions={0}, to_apply=multiply
+  alls = f32[3] broadcast(all), dimensions={}
+  eighth = f32[] constant(0.125)
+  eighths = f32[3] broadcast(eighth), dimensions={}
+  total = f32[3] add(sums, alls)
+  part = f32[3] multiply(total, eighths)
+  whole = f32[3] subtract(value, part)
+  lowest = f32[] constant(-2)
+  highest = f32[] constant(2)
+  d1 = f32[3] clamp(lowest, whole, highest)
+  ROOT r = (s32[], f32[3], f32[3,3], s32[3]) tuple(next, d1, t, place) }
+ENTRY main { i = s32[] constant(0)
+  d = f32[3] parameter(0)
+  t = f32[3,3] parameter(1)
+  p = s32[3] parameter(2)
+  s = (s32[], f32[3], f32[3,3], s32[3]) tuple(i, d, t, p)
+  ROOT w = (s32[], f32[3], f32[3,3], s32[3]) while(s), condition=cond, body=body }
+)";
+TEST_P(Assemble, LoopsOfReductionsHaveTheValuesOfTheEvaluator) {
+  const Limited limited(GetParam());
+  const auto module = hlo::ParseModule(kLoopOfReductions);
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto assembler = std::make_shared<Assembler>(Assembler::Options{.at_once = true});
+  const auto plan = Compile(**module, {.threads = 1, .assembler = assembler});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  for (const uint32_t seed : {1u, 2u, 3u}) {
+    const std::vector<Literal> arguments = {Sample(Shape::Array(hlo::kF32, {3}), seed),
+                                            Sample(Shape::Array(hlo::kF32, {3, 3}), seed + 9),
+                                            Sample(Shape::Array(hlo::kS32, {3}), seed)};
+    const auto actual = RunPlan(**plan, arguments), expected = RunEvaluator(**module, arguments);
+    ASSERT_TRUE(actual.ok() && expected.ok()) << actual.status() << expected.status();
+    EXPECT_EQ((*actual)[3], (*expected)[3]) << seed;
+    for (int i = 0; i < 3; ++i)
+      EXPECT_NEAR((*actual)[1].data<float>()[i], (*expected)[1].data<float>()[i], 1e-4) << seed;
   }
 }
 
