@@ -149,6 +149,7 @@ def define(jax, jnp):
 
     # Order.
     case(lambda: f32(64, 16384), name="top_k")(lambda x: lax.top_k(x, 16))
+    case(lambda: f32(512, 40), name="top_3_of_40")(lambda x: lax.top_k(x, 3))
     case(lambda: f32(512, 2048), name="sort")(lambda x: jnp.sort(x, -1))
     case(lambda: f32(1 << 19), name="argsort")(jnp.argsort)
     case(lambda: f32(1024, 4096), name="argmax")(lambda x: jnp.argmax(x, -1))
@@ -244,6 +245,9 @@ def define(jax, jnp):
 
     case(lambda: f32(16, 56, 56, 32), name="max_pool")(
         lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME")
+    )
+    case(lambda: f32(4, 28, 28, 16), name="max_pool_2x2")(
+        lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
     )
     case(lambda: f32(16, 56, 56, 32), name="average_pool_gradient")(
         jax.grad(lambda x: jnp.square(lax.reduce_window(x, 0.0, lax.add, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")).sum())
@@ -433,6 +437,41 @@ def define_various(jax, jnp):
 
     case(lambda: f32(2), name="loop_pendulum")(runge_kutta)
     case(lambda: f32(2, 16), name="loop_pendulums")(runge_kutta)
+    define_scalar_loops(jax, jnp)
+
+
+def define_scalar_loops(jax, jnp):
+    """Registers loops whose state is a few scalars, and reductions of a few elements in them."""
+    lax = jax.lax
+    case(lambda: np.float32(1), lambda: np.float32(0), name="loop_oscillator")(
+        lambda x, v: lax.fori_loop(0, 2000, lambda i, s: (s[0] + 0.01 * s[1], s[1] - 0.01 * s[0]), (x, v))
+    )
+    case(lambda: np.uint32(7), name="loop_congruences")(
+        lambda x: lax.fori_loop(0, 3000, lambda i, s: s * np.uint32(1664525) + np.uint32(1013904223), x)
+    )
+
+    def filtered(state, x):
+        y = 0.2 * x + 0.3 * state[0] + 0.2 * state[1] + 0.5 * state[2] - 0.1 * state[3]
+        return (x, state[0], y, state[2]), y
+
+    case(lambda: f32(3000), name="scan_filter")(lambda x: lax.scan(filtered, (0.0,) * 4, x)[1])
+
+    def swing(state, force):
+        return jnp.stack([state[0] + 0.05 * state[1], state[1] + 0.05 * (jnp.sin(state[0]) + force)]), state[0]
+
+    case(lambda: f32(2), lambda: f32(200), name="scan_pendulum_gradient")(
+        jax.grad(lambda state, forces: lax.scan(swing, state, forces)[1].sum(), 1)
+    )
+    case(lambda: f32(3, 3), lambda: f32(300, 3), name="scan_best_of_3")(
+        lambda moves, scores: lax.scan(
+            lambda best, score: ((best[:, None] + moves).max(0) + score, (best[:, None] + moves).argmax(0)), scores[0], scores[1:]
+        )
+    )
+    case(lambda: np.abs(f32(8, 8)), lambda: np.abs(f32(300, 8)), name="scan_normalised_products")(
+        lambda moves, scores: lax.scan(
+            lambda state, score: ((state @ moves) * score / ((state @ moves) * score).sum(), None), jnp.ones(8) / 8, scores
+        )[0]
+    )
 
 
 def define_short_rows(jax, jnp):
