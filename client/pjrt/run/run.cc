@@ -77,7 +77,8 @@ absl::Status ChooseDevices(const LoadedExecutable& executable, const abi::Loaded
   // The daemons bring this process's participants and those of others together.
   if (run.devices.size() < executable.devices().size()) {
     return Unimplemented(
-        "%s has participants in several processes; those of one process are run by one call.",
+        "%s has participants in several processes; those of one process are run by one call. With torchrun, "
+        "give each process one device (HLOD_DEVICES=1), or use torch_xla.runtime.use_spmd().",
         run.program->module().name());
   }
   if (!executable.devices().empty()) run.options.devices = all;
