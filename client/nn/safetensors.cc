@@ -65,8 +65,9 @@ std::vector<uint64_t> Counts(const std::string& path, const std::string& name, c
   std::vector<uint64_t> counts;
   for (const nlohmann::json& count : entry.at(key)) {
     if (!count.is_number_unsigned()) {
-      Malformed(path,
-                absl::StrCat("the ", key, " of ", name, " has ", count.dump(), ", which is not a count"),
+      // Not the text of a list or object: it may be so deep that writing it exhausts the stack.
+      const std::string shown = count.is_structured() ? absl::StrCat("an ", count.type_name()) : count.dump();
+      Malformed(path, absl::StrCat("the ", key, " of ", name, " has ", shown, ", which is not a count"),
                 caller);
     }
     counts.push_back(count.get<uint64_t>());

@@ -154,6 +154,11 @@ TEST_F(NnModule, BadFilesAreNamed) {
   refused(R"({"w": {"dtype": "F32", "shape": [true], "data_offsets": [0, 4]}})", "1234", "true");
   refused(R"({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4, 4]}})", "1234", "3 data_offsets");
   refused(R"({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4.5]}})", "1234", "4.5");
+  // Lists in lists, so deep that a function that calls itself for each has no stack for them.
+  constexpr size_t kDeep = 1'000'000;
+  refused(R"({"w": {"dtype": "F32", "shape": )" + std::string(kDeep, '[') + std::string(kDeep, ']') +
+              R"(, "data_offsets": [0, 4]}})",
+          "1234", "an array, which is not a count");
   refused("[]", "", "not an object");
   // Each byte must belong to one tensor.
   const std::string two = R"({"v": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]},
