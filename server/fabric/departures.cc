@@ -24,7 +24,9 @@ absl::Status ProcessHasEnded(const std::string& daemon) {
   return MakeError(
       ErrorKind::kLostDaemon,
       absl::StrFormat(
-          "The process with a part on %s has ended, or has lost its session: its own output says why.",
+          "The process with a part on %s has ended, or has lost its session: its own output says why. If it "
+          "says nothing, it has launched fewer programs than the others: where it left one out, for example "
+          "after an error that it caught, its next launch was taken for that one.",
           daemon));
 }
 
