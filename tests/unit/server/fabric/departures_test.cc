@@ -45,8 +45,9 @@ class Leaving : public ::testing::Test {
   }
   static std::string Ended(uint32_t rank) {
     return "The process with a part on n" + std::to_string(rank) +
-           " has ended, or has lost its session: its own "
-           "output says why.";
+           " has ended, or has lost its session: its own output says why. If it says nothing, it has launched "
+           "fewer programs than the others: where it left one out, for example after an error that it caught, "
+           "its next launch was taken for that one.";
   }
 
   NoWork work;
