@@ -59,6 +59,7 @@ void SetData(const Tensor& tensor, const Tensor& source) {
   TensorImpl& impl = *tensor.impl();
   const TraceLock lock;
   const Ref<GradLeaf> leaf = IsGradLeaf(impl) ? impl.lineage->leaf : Ref<GradLeaf>();
+  impl.storage->superseded = true;
   impl.ShowDataOf(*source.impl());
   impl.lineage = {};
   if (!leaf) return;

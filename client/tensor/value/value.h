@@ -156,6 +156,9 @@ class Storage : public RefCounted, public Pooled<Storage> {
   uint64_t version = 0;
   // True when others may write to the value's bytes; then results computed from them are not cached.
   bool exposed = false;
+  // True when a tensor that had it shows other data now (SetData). A function that was traced before must be
+  // traced again, because it reads this storage.
+  bool superseded = false;
 };
 
 // Returns "f32[2,3]" for a value.

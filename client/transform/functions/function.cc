@@ -45,6 +45,11 @@ std::optional<Place> PlaceOfArguments(const char* what, const std::vector<Tensor
   return place;
 }
 
+// Returns what must stay as it is for a function that captured the tensor to be called again.
+std::string CapturedText(const Tensor& tensor) {
+  return absl::StrCat(LeafText(tensor), tensor.impl()->storage->superseded ? " superseded" : "");
+}
+
 Operation CallOf(const char* what) { return {what, what, Promotion::kNone, "a call of a traced function"}; }
 
 }  // namespace
@@ -53,7 +58,7 @@ Traced::Traced(Function function, const char* what, std::vector<Print> prints)
     : function_(std::make_unique<Function>(std::move(function))),
       prints_(std::make_unique<std::vector<Print>>(std::move(prints))),
       what_(what) {
-  for (const Tensor& tensor : function_->Captured()) captured_.push_back(LeafText(tensor));
+  for (const Tensor& tensor : function_->Captured()) captured_.push_back(CapturedText(tensor));
 }
 Traced::~Traced() = default;
 
@@ -62,7 +67,7 @@ size_t Traced::result_count() const { return function_->outputs.size() - ValuesO
 bool Traced::StillFits() const {
   const std::vector<Tensor> captured = function_->Captured();
   for (size_t i = 0; i < captured.size(); ++i) {
-    if (LeafText(captured[i]) != captured_[i]) return false;
+    if (CapturedText(captured[i]) != captured_[i]) return false;
     if (captured[i].impl()->value().state() == Value::State::kFailed) return false;
   }
   return true;

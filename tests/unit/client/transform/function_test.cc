@@ -96,6 +96,24 @@ TEST_F(Functions, CapturedTensorsAreReadAgainAtEachCall) {
   EXPECT_EQ(f.traces(), 1);
 }
 
+TEST_F(Functions, AModuleThatWasConvertedIsTracedAgain) {
+  struct Model : nn::Module {
+    explicit Model(Tensor first) : weight(std::move(first)) { RegisterParameter("weight", weight); }
+    Tensor weight;
+  } model(OnDevice({1, 2}, {2}));
+  const auto f = Jit([&](const Tensor& x) { return x * model.weight; });
+  const Tensor x = OnDevice({10, 10}, {2});
+  EXPECT_THAT(f(x).ToVector<float>(), ElementsAre(10, 20));
+  model.To(kF64);
+  {
+    const NoGrad scope;
+    model.weight.Add_(1);
+  }
+  EXPECT_THAT(f(x).ToVector<double>(), ElementsAre(20, 30));
+  EXPECT_THAT(f(x).ToVector<double>(), ElementsAre(20, 30));
+  EXPECT_EQ(f.traces(), 2);
+}
+
 TEST_F(Functions, ResultsMayAliasArgumentsAndBeUndefined) {
   const auto f = Jit([](const Tensor& x) { return std::tuple(x, x, Tensor(), std::optional<Tensor>()); });
   const Tensor x = OnDevice({1, 2}, {2});
