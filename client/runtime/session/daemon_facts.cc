@@ -21,7 +21,10 @@ absl::StatusOr<Limits> ReadLimits(const v1::Welcome& welcome) {
       if (limit.name() == name) limits.*field = limit.value();
     });
   }
-  constexpr int64_t kMost = int64_t{1} << 40;  // The limit keeps products of it from overflowing.
+  constexpr int64_t kMost = int64_t{1} << 40;  // The limit keeps sums and products of it from overflowing.
+  for (auto field : {&Limits::inline_bytes_max, &Limits::prefetch_bytes_max}) {
+    limits.*field = std::clamp(limits.*field, int64_t{0}, kMost);
+  }
   for (auto field : {&Limits::chunk_bytes_max, &Limits::commands_in_flight_max}) {
     if (limits.*field >= 1) {
       limits.*field = std::min(limits.*field, kMost);
