@@ -130,9 +130,9 @@ void SayWhichDaemon(const runtime::Session& session, std::optional<int64_t> stat
         *stated_devices, session.connector().address(), devices));
   }
   runtime::Warn(absl::StrFormat(
-      "this process has started a private daemon with %d devices, which ends with it; $HLOD_ADDRESS names a "
+      "this process has started a private daemon with %d device%s, which ends with it; $HLOD_ADDRESS names a "
       "running one.",
-      session.place().devices));
+      session.place().devices, session.place().devices == 1 ? "" : "s"));
 }
 
 // Returns the version of the daemon's program. It leaves out the id of the daemon's process, because

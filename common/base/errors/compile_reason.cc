@@ -46,7 +46,8 @@ std::string_view Remedy(CompileReason reason) {
     case CompileReason::kNames: return "Give operations the same names: only names differ.";
     case CompileReason::kAgain:
       return "Keep the program: compile it once, outside of the loop (JAX compiles a new function object, as a "
-             "lambda in a loop is, each time), or make fewer programs, as only the last ones are kept.";
+             "lambda in a loop is, each time; PyTorch/XLA compiles for each read of a sharded tensor: read it "
+             "less often), or make fewer programs, as only the last ones are kept.";
   }
   return "Make the program of each step the same.";
 }
