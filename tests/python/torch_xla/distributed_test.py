@@ -13,8 +13,11 @@ from support import main
 
 PROGRAM = """
 import torch, torch_xla, torch_xla.core.xla_model as xm, torch_xla.runtime as xr
-import torch.distributed as dist
+import torch.distributed as dist, os
 import torch_xla.distributed.xla_backend
+
+def print(*values):  # One write, so that the lines of two processes do not mix.
+    os.write(1, (" ".join(map(str, values)) + "\\n").encode())
 """
 REPLICAS = """
 dist.init_process_group("xla", init_method="xla://")
@@ -94,6 +97,16 @@ class Torchrun(unittest.TestCase):
             print(xr.process_count(), xr.global_runtime_device_count(), y.tolist())
             """, devices=2, beginning=PROGRAM), "2 4 [224.0, 240.0, 256.0, 272.0]")
 
+    def test_the_process_with_the_coordinator_waits_for_the_others(self):
+        self.expect(
+            torchrun("""
+            xm.all_reduce(xm.REDUCE_SUM, torch.ones(2, device=device)).tolist()
+            if rank > 0:
+                import time
+                time.sleep(5)
+            print("done")
+            """), "done")
+
     def test_processes_with_several_devices_and_without_spmd_are_refused(self):
         self.expect(
             torchrun("""
@@ -101,6 +114,7 @@ class Torchrun(unittest.TestCase):
                 xm.all_reduce(xm.REDUCE_SUM, torch.ones(2, device=device)).tolist()
             except RuntimeError as error:
                 print("HLOD_DEVICES=1" in str(error), "use_spmd" in str(error))
+            os._exit(0)  # PyTorch/XLA runs at its end what has not run, and fails again.
             """, devices=2), "True True")
 
 
