@@ -94,9 +94,12 @@ bool LoopCells::Mirror(const Copy& copy) {
   for (const auto& [at, scalar] : added) {
     if (!AddTo(scalars_, at, scalar)) AddBytes(at, kWidthMax);
   }
-  for (auto scalar = FirstOf({copy.to, copy.bytes}); Touches(scalar, {copy.to, copy.bytes}); ++scalar)
-    scalars_.at(scalar->first).written = true;
   return scalars_.size() != before;
+}
+
+void LoopCells::MarkWritten(const Range& range) {
+  for (auto scalar = FirstOf(range); Touches(scalar, range); ++scalar)
+    scalars_.at(scalar->first).written = true;
 }
 
 // Drops the scalars of both ends that are at the same place but not equally wide.
@@ -122,6 +125,8 @@ void LoopCells::Choose() {
     for (const Copy& copy : copies_) changed = Mirror(copy) || changed;
     if (scalars_.size() > 4 * kCellsMax) break;
   }
+  // When all are known: a copy may be listed before the one that adds a scalar at its target.
+  for (const Copy& copy : copies_) MarkWritten({copy.to, copy.bytes});
   // Ones that overlap are dropped together.
   for (auto scalar = scalars_.begin(); scalar != scalars_.end(); ++scalar) {
     const auto next = std::next(scalar);

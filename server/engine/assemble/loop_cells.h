@@ -71,6 +71,7 @@ class LoopCells {
   bool Touches(Scalars::const_iterator scalar, const Range& range) const;
   bool DropAll(const Range& range);
   bool Mirror(const Copy& copy);
+  void MarkWritten(const Range& range);
   bool DropCut(const Range& range);
   bool DropUnequal(const Copy& copy);
   x86::Mem Place(x86::Compiler& cc, const x86::Gp& table, Address at, const Scalar& scalar) const;
