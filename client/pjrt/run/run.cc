@@ -74,6 +74,11 @@ absl::Status ChooseDevices(const LoadedExecutable& executable, const abi::Loaded
     run.options.devices.push_back(device->ordinal());
   }
   if (all.size() == executable.devices().size()) return absl::OkStatus();
+  // A replica that meets no other one does not wait for those of other processes, which may not run it.
+  if (run.devices.size() == 1 && run.program->options().partitions == 1 && !run.program->needs_all()) {
+    ASSIGN_OR_RETURN(run.runtime, run.program->alone());
+    return absl::OkStatus();
+  }
   // The daemons bring this process's participants and those of others together.
   if (run.devices.size() < executable.devices().size()) {
     return Unimplemented(

@@ -97,6 +97,18 @@ class Torchrun(unittest.TestCase):
             print(xr.process_count(), xr.global_runtime_device_count(), y.tolist())
             """, devices=2, beginning=PROGRAM), "2 4 [224.0, 240.0, 256.0, 272.0]")
 
+    def test_a_process_may_run_programs_without_collectives_alone(self):
+        self.expect(
+            torchrun("""
+            x = xm.all_reduce(xm.REDUCE_SUM, torch.ones(2, device=device))
+            torch_xla.sync()
+            if rank == 0:
+                print((x * torch.arange(2.0, device=device)).sum().item())
+            print(xm.all_gather(x.sum().reshape(1)).tolist())
+            if rank == 1:
+                print((x + 3).sum().item() - 8)
+            """), "2.0", "[4.0, 4.0]")
+
     def test_the_process_with_the_coordinator_waits_for_the_others(self):
         self.expect(
             torchrun("""
