@@ -165,11 +165,11 @@ void SessionDevice::Close() {
   state_.devices.executables().Trim();
 }
 
-// Tells the processes that launch programs together with this session's. It may be one of them although it
-// has launched nothing yet.
+// Tells the processes that launch programs together with this session's, also if it has launched nothing yet.
 void SessionDevice::LeaveGroup() {
   const std::shared_ptr<Launches>& launches = state_.devices.launches();
-  if (launches != nullptr && state_.client.group != 0) launches->Leave(state_.client.group);
+  if (launches != nullptr && state_.client.group != 0 && state_.client.separate)
+    launches->Leave(state_.client.group);
 }
 
 // Returns false when they are closed already. Needs no memory, except in Discard, which waits for it.

@@ -21,7 +21,7 @@ class Departures {
   void Note(uint32_t rank, uint64_t group);
   bool Has(uint32_t rank, uint64_t group) const;
 
-  // Every client's session with a daemon of a cluster has a group, and few groups are of several processes.
+  // A client can begin and end many sessions.
   static constexpr size_t kGroupsMax = 4096;
 
  private:

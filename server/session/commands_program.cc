@@ -5,6 +5,7 @@
 #include "common/base/arithmetic.h"
 #include "common/base/errors/status.h"
 #include "common/base/system/cpu_limit.h"
+#include "common/base/text/printable.h"
 #include "common/base/text/utf8.h"
 #include "common/hlo/proto/codec.h"
 #include "server/session/commands.h"
@@ -236,6 +237,12 @@ void AddArguments(Session& session, const v1::Execute& message, device::ExecuteR
   }
 }
 
+// Returns the error of all parts of a launch that the client refuses. The other processes read it, too.
+absl::Status RefusalOf(const v1::Launch& launch) {
+  return MakeError(ErrorKind::kArgument, absl::StrCat("The process does not run its part of the launch: ",
+                                                      Printable(ClipUtf8(launch.refused(), kReasonTextMax))));
+}
+
 }  // namespace
 
 device::Violation HandleExecute(Session& session, const v1::Command& command, const absl::Status& refused) {
@@ -258,11 +265,11 @@ device::Violation HandleExecute(Session& session, const v1::Command& command, co
     request.launch = std::make_shared<device::LaunchRequest>();
     request.launch->group = message.launch().group();
     request.launch->sequence = message.launch().sequence();
-    request.launch->separate = message.launch().separate();
-    if (request.launch->separate) session.LaunchedWithOthers();
+    request.launch->separate = session.identity().launches.separate;
     request.launch->ranks.assign(message.launch().ranks().begin(), message.launch().ranks().end());
     request.launch->devices.assign(message.launch().devices().begin(), message.launch().devices().end());
   }
+  if (!message.launch().refused().empty()) request.refused.Update(RefusalOf(message.launch()));
   AddArguments(session, message, request);
   device::Done done;
   if (message.profile()) {

@@ -78,6 +78,7 @@ absl::StatusOr<std::shared_ptr<Session>> Registry::Create(const v1::Hello& hello
   if (options_.admit_client != nullptr) {
     ASSIGN_OR_RETURN(launches, options_.admit_client(hello.pass(), peer.owner));
   }
+  launches.separate = hello.separate();
   MutexLock lock(&mu_);
   if (static_cast<int64_t>(sessions_.size()) >= limits.sessions_max) {
     return MakeError(ErrorKind::kLimit, absl::StrFormat("%d sessions are open: the limit sessions_max is %d.",
@@ -240,7 +241,7 @@ void Registry::OnBroken(const std::shared_ptr<Session>& session, const SessionSt
 
 absl::Duration Registry::GraceOf(const Session& session) const {
   const absl::Duration grace = absl::Microseconds(devices_.limits().grace_us);
-  return session.launches_with_others() ? std::min(grace, options_.group_return) : grace;
+  return session.identity().launches.separate ? std::min(grace, options_.group_return) : grace;
 }
 
 void Registry::OnProcessEnded(int64_t pid) {

@@ -69,10 +69,6 @@ class Session : public std::enable_shared_from_this<Session> {
   // For command handlers. Settler returns the callback that settles `command`.
   device::Done Settler(uint64_t command);
   void Goodbye() { goodbye_ = true; }
-  // The session has launched a program together with those of other processes (Launch.separate), which wait
-  // for its parts.
-  void LaunchedWithOthers() { launches_with_others_ = true; }
-  bool launches_with_others() const { return launches_with_others_; }
 
   const Identity& identity() const { return identity_; }
   device::SessionDevice& session_device() { return *session_device_; }
@@ -109,7 +105,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Held while a message is handled: one at a time, even from different streams.
   Mutex reader_mu_;
   // Atomic, because a replaced stream, on another thread, also reads it.
-  std::atomic<bool> goodbye_{false}, launches_with_others_{false};
+  std::atomic<bool> goodbye_{false};
   std::atomic<bool> heard_{false};              // True when a message came since the last Tick.
   absl::Time heard_at_ = absl::InfinitePast();  // The time of the Tick that found the last one.
 };

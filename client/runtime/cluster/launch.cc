@@ -9,9 +9,13 @@
 #include "client/runtime/cluster/daemons.h"
 #include "client/runtime/handles/execute_checks.h"
 #include "common/base/errors/status.h"
+#include "common/base/text/utf8.h"
 
 namespace hlod::runtime {
 namespace {
+
+// The most bytes that are sent of the reason for which a part does not run.
+constexpr size_t kRefusedTextMax = 1024;
 
 // Gives each part its arguments and options. Indices that do not exist go to the first part as they are, and
 // its daemon refuses them.
@@ -75,12 +79,16 @@ class AllDone final : public Awaitable<void> {
   const std::vector<Future<void>> parts_;
 };
 
-// Sends each daemon its part. All of them start, or none does.
+// Sends each daemon its part. All of them start, or none does. With an error as `refused` the parts only say
+// so.
 absl::Status SendParts(Daemons& daemons, const std::vector<int>& devices, std::vector<LaunchedPart>& parts,
-                       const Caller& caller) {
+                       const Caller& caller, const absl::Status& refused = absl::OkStatus()) {
   v1::Launch launch;
   launch.set_group(daemons.group());
-  launch.set_separate(daemons.is_group());
+  if (!refused.ok()) {
+    const std::string why = ValidUtf8(FromAbsl(refused.message()));
+    launch.set_refused(std::string(ClipUtf8(why, kRefusedTextMax)));
+  }
   for (const int device : devices) {
     launch.add_ranks(daemons.RankOf(device));
     launch.add_devices(static_cast<uint32_t>(daemons.OrdinalOf(device)));
@@ -177,15 +185,16 @@ absl::StatusOr<Execution> StartOwnPart(const std::shared_ptr<ExecutableState>& s
 }
 
 void RefuseOwnPart(const std::shared_ptr<ExecutableState>& state, const std::vector<int>& devices,
-                   const std::vector<int>& own, const Caller& caller) {
+                   const std::vector<int>& own, const absl::Status& why, const Caller& caller) {
   if (own.empty()) return;
   std::vector<LaunchedPart> parts(1);
   const ExecuteOptions options;
+  // A daemon that does not know Launch.refused refuses the part for its wrong arguments.
   const Argument none[] = {Buffer()};
   const absl::Span<const Argument> wrong(none, state->arguments.empty() ? 1 : 0);
   parts[0].call = std::make_unique<ExecuteCall>(state, wrong, options, /*is_abstract=*/false, own);
   // If it cannot be sent, the session is lost, and they learn that.
-  SendParts(*state->session->place().daemons, devices, parts, caller).IgnoreError();
+  SendParts(*state->session->place().daemons, devices, parts, caller, why).IgnoreError();
   // Makes handles of the results, which are dropped, and so freed.
   if (parts[0].call->sent()) parts[0].call->Finish(caller);
 }

@@ -44,10 +44,9 @@ absl::StatusOr<Execution> StartOwnPart(const std::shared_ptr<ExecutableState>& s
                                        const std::vector<int>& devices, const std::vector<int>& own,
                                        absl::FunctionRef<void(ExecuteCall&)> prepare, const Caller& caller);
 
-// Tells the other processes of a group that this one's part of their launch will not come. It sends the part
-// without arguments (with one, if the program takes none), which the daemon refuses: so the launch is counted
-// here, too, and fails there at once.
+// Tells the other processes of a group for what reason this one does not run its part of their launch: the
+// launch is counted here, too, and fails there at once.
 void RefuseOwnPart(const std::shared_ptr<ExecutableState>& state, const std::vector<int>& devices,
-                   const std::vector<int>& own, const Caller& caller);
+                   const std::vector<int>& own, const absl::Status& why, const Caller& caller);
 
 }  // namespace hlod::runtime

@@ -58,7 +58,7 @@ absl::StatusOr<Execution> StartExecute(const std::shared_ptr<ExecutableState>& s
     const absl::Status checked = CheckExecute(executable, arguments, options, is_abstract, devices,
                                               own.has_value() ? *own : devices, caller);
     const bool all_placed = static_cast<int64_t>(devices.size()) == executable.participants.count();
-    if (!checked.ok() && own.has_value() && all_placed) RefuseOwnPart(state, devices, *own, caller);
+    if (!checked.ok() && own.has_value() && all_placed) RefuseOwnPart(state, devices, *own, checked, caller);
     RETURN_IF_ERROR(checked);
   }
   if (own.has_value()) return StartOwnPart(state, arguments, options, devices, *own, prepare, caller);

@@ -123,6 +123,8 @@ absl::Status Session::Greet(absl::Time deadline) {
   bool writing = false;
   v1::Hello hello = MakeHello(options_.name, connector_->local());
   hello.set_pass(options_.pass);
+  const Daemons* const group = options_.daemons.get();
+  hello.set_separate(group != nullptr && group->is_group() && group->processes() > 1);
   absl::StatusOr<v1::Welcome> welcome = Handshake(*pipe, hello, deadline, options_.timeout, &writing);
   if (!welcome.ok())
     return connector_->Explain(Annotate(welcome.status(), "connecting to " + connector_->address()));

@@ -37,8 +37,9 @@ struct GivenPasses {
 // The client of a session as all daemons of the cluster know it. Sessions with several daemons that have
 // equal ones are of one client: the daemon that gave it the number vouches for it.
 struct LaunchClient {
-  uint64_t group = 0;  // 0: without a cluster.
-  std::string user;    // The user for whom the client's launches are counted.
+  uint64_t group = 0;     // 0: without a cluster.
+  std::string user;       // The user for whom the client's launches are counted.
+  bool separate = false;  // The client is of several processes, of which each launches its part.
   // The passes that this daemon gives the client. Null: another daemon gave the client's pass, and this one
   // gives no further pass.
   std::shared_ptr<GivenPasses> passes = nullptr;
@@ -46,9 +47,9 @@ struct LaunchClient {
 
 // The launch of which an execute is a part.
 struct LaunchRequest {
-  uint64_t group = 0, sequence = 0;      // Equal in all parts of a launch, and in no other launch.
-  std::string user;                      // The client's.
-  bool separate = false;  // True if each part is of a process of its own, and may come much later.
+  uint64_t group = 0, sequence = 0;  // Equal in all parts of a launch, and in no other launch.
+  std::string user;                  // The client's.
+  bool separate = false;             // True if each part is of a process of its own, and may come much later.
   std::vector<uint32_t> ranks, devices;  // By participant of the program: its daemon, and the device there.
   std::vector<size_t> own;               // The participants of this daemon, ascending.
   uint32_t rank = 0;                     // This daemon.

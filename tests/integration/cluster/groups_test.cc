@@ -16,6 +16,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // s32[2] x -> the sum, or another fold, over all participants.
 std::string SumProgram(int participants, const std::string& fold = "add") {
@@ -138,7 +139,8 @@ TEST_F(Groups, WrongArgumentsInOneProcessFailTheLaunchInAllAndTheNextOneMeets) {
       EXPECT_THAT(std::string(results.status().message()), HasSubstr("the program takes s32[2]"));
     } else {
       EXPECT_THAT(std::string((*results)[0].ToLiteral().status().message()),
-                  AllOf(HasSubstr("rank 1"), HasSubstr("takes 1 arguments")));
+                  AllOf(HasSubstr("rank 1"), HasSubstr("The process does not run its part of the launch: "),
+                        HasSubstr("the program takes s32[2]")));
     }
     const std::vector<Buffer> after = Must(sum.Execute({Pair(client, process)}));
     EXPECT_EQ(Must(after[0].ToLiteral()), Literal::Vector<int32_t>({3, 300}));
@@ -158,7 +160,7 @@ TEST_F(Groups, AProgramWithoutArgumentsThatOneProcessCallsWronglyFailsInAll) {
     EXPECT_EQ(results.ok(), process != 1) << results.status();
     if (process != 1) {
       EXPECT_THAT(std::string((*results)[0].ToLiteral().status().message()),
-                  AllOf(HasSubstr("rank 1"), HasSubstr("preparing on")));
+                  AllOf(HasSubstr("rank 1"), HasSubstr("takes 0 arguments; 1 were given")));
     }
     const std::vector<Buffer> after = Must(count.Execute({}));
     EXPECT_EQ(Must(after[0].ToLiteral()), Literal::Scalar<uint32_t>(3));
@@ -243,6 +245,39 @@ TEST_F(Groups, AConnectionThatBreaksForGoodFailsWhatWaitsForItsProcess) {
     const std::vector<Buffer> after = Must(pair.Execute({Pair(client, process)}, {.devices = {0, 2}}));
     EXPECT_EQ(Must(after[0].ToLiteral()), Literal::Vector<int32_t>({2, 200}));
   });
+}
+
+TEST_F(Groups, AConnectionThatBreaksBeforeTheFirstLaunchFailsIt) {
+  StartThree({}, {"--grace-us", "3600000000"});
+  auto relay = std::make_unique<Relay>(daemons_[1]->address());
+  Run(3, relay->address(), [&](const Client& client, int process) {
+    if (process == 1) {
+      relay.reset();
+      return;
+    }
+    const Executable sum = Must(client.CompileText(SumProgram(3)));
+    const std::vector<Buffer> results = Must(sum.Execute({Pair(client, process)}));
+    const absl::Status lost = results[0].ToLiteral().status();
+    EXPECT_EQ(KindOf(lost), ErrorKind::kLostDaemon);
+    EXPECT_THAT(std::string(lost.message()), HasSubstr("(rank 1) has ended, or has lost its session"));
+  });
+}
+
+// Nobody waits for it, so its connection may break for longer.
+TEST_F(Groups, AClientWithoutOtherProcessesIsKeptForGraceUs) {
+  StartThree({}, {"--grace-us", "3600000000"});
+  for (const bool group : {false, true}) {
+    const testing::Daemon& daemon = *daemons_[group ? 1 : 0];
+    auto relay = std::make_unique<Relay>(daemon.address());
+    const Client client = Must(group ? Join(0, 1, absl::Seconds(30), relay->address())
+                                     : Client::Connect({.address = relay->address()}));
+    relay.reset();
+    const absl::Time end = absl::Now() + kPatience;
+    std::string log;
+    while (log.find("lost its connection") == log.npos && absl::Now() < end) log = daemon.log();
+    EXPECT_THAT(log, HasSubstr("lost its connection; it is kept for 1h"));
+    EXPECT_THAT(log, Not(HasSubstr("kept for 800ms")));
+  }
 }
 
 TEST_F(Groups, ADaemonThatIsStartedAgainIsOfTheNextGroup) {

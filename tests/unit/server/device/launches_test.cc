@@ -40,10 +40,13 @@ class Parts : public testing::Test {
   Parts() {
     devices->SetLaunches(launches);
     session.session_device->Close();
-    session.session_device = std::make_shared<SessionDevice>(2, *devices, nullptr, devices->AssemblyOf(2, ""),
-                                                             LaunchClient{.group = 7, .user = "a"});
+    Open({.group = 7, .user = "a"});
     EXPECT_TRUE(session.Await(session.Compile(1, ProgramOf(kTwoReplicas))).ok());
     upload = session.Announce(2);
+  }
+  void Open(const LaunchClient& client) {
+    session.session_device =
+        std::make_shared<SessionDevice>(2, *devices, nullptr, devices->AssemblyOf(2, ""), client);
   }
   uint64_t Execute() {
     ExecuteRequest request = session.ExecuteOf(1, {2}, {3});
@@ -69,12 +72,15 @@ TEST_F(Parts, AnArgumentThatComesAtTheSameTimeDoesNotOfferAPartThatIsNotThere) {
   EXPECT_THAT(launches->told, ElementsAre("begins", "added", "offered"));
 }
 
-// Also of one that has no part in a launch yet: other processes may wait for its first.
-TEST_F(Parts, TheEndOfASessionIsTold) {
+// Also of one that has no part in a launch yet: other processes may wait for its first. Nobody waits for a
+// session that is not of several processes.
+TEST_F(Parts, TheEndOfASessionOfSeveralProcessesIsTold) {
+  session.session_device->Close();
   EXPECT_TRUE(launches->left.empty());
+  Open({.group = 8, .user = "a", .separate = true});
   session.session_device->Close();
   session.session_device->Close();
-  EXPECT_THAT(launches->left, ElementsAre(7u));
+  EXPECT_THAT(launches->left, ElementsAre(8u));
 }
 
 TEST_F(Parts, ASessionThatEndsAtTheSameTimeTakesThePartBack) {

@@ -184,8 +184,8 @@ struct CommandsOf {
 
 class Client : public CommandsOf {
  public:
-  explicit Client(Daemon& daemon, int64_t pid = 0, std::string owner = "user 1")
-      : daemon_(daemon), pid_(pid), owner_(std::move(owner)) {
+  explicit Client(Daemon& daemon, int64_t pid = 0, std::string owner = "user 1", bool separate = false)
+      : daemon_(daemon), pid_(pid), owner_(std::move(owner)), separate_(separate) {
     Connect(std::nullopt);
   }
   ~Client() {
@@ -198,6 +198,7 @@ class Client : public CommandsOf {
                                                Peer{.local = true, .description = "test", .owner = owner_});
     v1::ClientMessage message;
     v1::Hello& hello = *message.mutable_hello();
+    hello.set_separate(separate_);
     hello.set_version_min(1);
     hello.set_version_max(1);
     hello.set_client("test");
@@ -328,6 +329,7 @@ class Client : public CommandsOf {
   Daemon& daemon_;
   const int64_t pid_;
   const std::string owner_;
+  const bool separate_;
   std::shared_ptr<PipeStream> stream_;
   std::unique_ptr<Connection> connection_;
   uint32_t last_origin_ = 0;

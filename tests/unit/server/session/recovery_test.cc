@@ -102,14 +102,12 @@ TEST(ReplacedStream, TakesItsGarbageWithItAndNotTheSession) {
   EXPECT_EQ(daemon.registry->size(), 1u);
 }
 
-// Others wait for the parts of a process whose connection has ended: not for grace_us (30 s).
+// Others wait for the parts of a process whose connection has ended, also for its first: not for grace_us (30
+// s).
 TEST(Lease, OfASessionThatLaunchesWithOthersIsShort) {
   Daemon daemon;
   for (const bool separate : {false, true}) {
-    Client client(daemon);
-    v1::Command execute = client.ExecuteOf(1, {}, {});
-    execute.mutable_execute()->mutable_launch()->set_separate(separate);
-    client.Send(execute);
+    Client client(daemon, /*pid=*/0, "user 1", separate);
     const size_t before = daemon.registry->size();
     client.Break();
     daemon.clock.Advance(absl::Milliseconds(500));
