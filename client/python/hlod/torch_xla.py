@@ -76,7 +76,7 @@ def _end_together() -> None:
 
     if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True" or not hasattr(torch_xla, "_prepare_to_exit"):
         return
-    # What is registered last is called first: PyTorch/XLA runs its last programs before the processes meet.
+    # Registers its end last, so that it is called first: PyTorch/XLA runs its last programs before the processes meet.
     atexit.unregister(torch_xla._prepare_to_exit)
     atexit.register(_meet_at_the_end)
     atexit.register(torch_xla._prepare_to_exit)
