@@ -10,7 +10,8 @@
 
 namespace hlod::hlo {
 
-// As MakePartProgram in collective.h, for the operand number `operand` of an all-reduce or a reduce-scatter.
+// Makes what MakePartProgram in collective.h makes, for operand number `operand` of an all-reduce or a
+// reduce-scatter.
 absl::StatusOr<std::unique_ptr<Module>> MakeOperandPartProgram(const Module& module, Instruction instruction,
                                                                uint32_t operand, size_t size,
                                                                int64_t elements);

@@ -172,7 +172,7 @@ TEST_F(TorchGroups, SettingsChangeBetweenStepsUnlessOthersAreRemembered) {
   EXPECT_EQ(sgd.options().weight_decay, .5);
 }
 
-// As in PyTorch, the moved parameters are the same objects.
+// The moved parameters are the same objects, as in PyTorch.
 TEST_F(TorchGroups, AnOptimizerMadeBeforeToTrainsOn) {
   struct Model : nn::Module {
     nn::Linear a{*this, "a", 3, 1};
