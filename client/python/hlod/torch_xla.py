@@ -64,9 +64,9 @@ def _gather_alike() -> None:
         xla_model._all_gather_using_all_reduce = gather
 
 
-# The seconds that process 0 waits at its end: for the others to come to theirs, for their processes on this machine to be gone, and
-# for those on other machines.
-_OTHERS_S, _GONE_S, _ELSEWHERE_S = 30, 10, 2
+# The seconds that process 0 waits at its end: for the others to come to theirs (as long as JAX does), for their processes on this
+# machine to be gone, and for those on other machines.
+_OTHERS_S, _GONE_S, _ELSEWHERE_S = 300, 10, 2
 
 
 def _end_together() -> None:
