@@ -196,6 +196,10 @@ int PrintProducts(const Config& config) {
 }
 
 int Main(int argc, char** argv) {
+  // For links with other daemons. gRPC's other resolver, c-ares, asks a name server also about hosts that are
+  // in /etc/hosts, and where that server refuses, it closes sockets behind gRPC's back, which then takes a
+  // later socket of the same number out of its polling: a connection that never goes on.
+  setenv("GRPC_DNS_RESOLVER", "native", /*overwrite=*/0);
   CommandLine line = ParseCommandLine(argc, argv, kVersion);
   if (line.finished) return line.exit_code;
   const Environment environment = Environment::Read();

@@ -28,6 +28,8 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
 #include "client/runtime/connection/grpc_pipe.h"
 #include "client/runtime/connection/process.h"
@@ -168,6 +170,21 @@ void NoticeSilenceOfPeer(int probe) {
   }
 }
 
+// Returns gRPC's name of the address that `socket` is connected to: "ipv4:10.0.0.1:9000",
+// "ipv6:%5B::1%5D:9000", where the brackets are escaped, as is the % of a scope.
+absl::StatusOr<std::string> TargetOf(int socket) {
+  sockaddr_storage peer = {};
+  socklen_t size = sizeof(peer);
+  auto* const address = reinterpret_cast<sockaddr*>(&peer);
+  char host[NI_MAXHOST], port[NI_MAXSERV];
+  if (getpeername(socket, address, &size) != 0 ||
+      getnameinfo(address, size, host, sizeof(host), port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) !=
+          0)
+    return Unavailable("The connection ended at once.");
+  if (peer.ss_family == AF_INET) return absl::StrCat("ipv4:", host, ":", port);
+  return absl::StrCat("ipv6:%5B", absl::StrReplaceAll(host, {{"%", "%25"}}), "%5D:", port);
+}
+
 grpc::ChannelArguments Arguments() {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMessageBytesMax);
@@ -289,15 +306,18 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& 
   if (endpoint.kind != rpc::Endpoint::Kind::kTcp) {
     return InvalidArgument("TLS is for TCP addresses; %s is not one.", rpc::ToString(endpoint));
   }
-  // gRPC makes its own connection here; `fd` has only shown that a program listens.
+  // gRPC makes its own connection here; `fd` has only shown that a program listens, and where: gRPC's
+  // resolver would ask a name server about hosts that are in /etc/hosts, for seconds where none answers.
+  ASSIGN_OR_RETURN(const std::string target, TargetOf(fd.get()));
   grpc::SslCredentialsOptions credentials;
   credentials.pem_root_certs = tls.root_certificates;
   credentials.pem_cert_chain = tls.certificate;
   credentials.pem_private_key = tls.key;
-  const std::string host =
-      endpoint.host.find(':') == std::string::npos ? endpoint.host : "[" + endpoint.host + "]";
-  std::shared_ptr<grpc::Channel> channel = grpc::CreateCustomChannel(
-      "dns:///" + host + ":" + std::to_string(endpoint.port), grpc::SslCredentials(credentials), Arguments());
+  grpc::ChannelArguments arguments = Arguments();
+  arguments.SetSslTargetNameOverride(endpoint.host);  // The name that the certificate must have.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);    // The host has just been reached without one.
+  std::shared_ptr<grpc::Channel> channel =
+      grpc::CreateCustomChannel(target, grpc::SslCredentials(credentials), arguments);
   RETURN_IF_ERROR(AwaitTls(channel, endpoint, std::min(deadline, absl::Now() + absl::Seconds(60))));
   NoticeSilenceOfPeer(fd.get());
   return channel;
