@@ -5,7 +5,9 @@ run.py PAGE --bin FOLDER --examples FOLDER [--program FILE]: FOLDER has hlod, hl
 """
 
 import argparse
+import contextlib
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,6 +15,19 @@ import time
 
 sys.dont_write_bytecode = True
 from extract import blocks
+
+
+@contextlib.contextmanager
+def scratch():
+    """Makes a folder and removes it, although private daemons, which end a moment after their programs, may still write to their cache."""
+    folder = tempfile.mkdtemp()
+    try:
+        yield folder
+    finally:
+        end = time.monotonic() + 10
+        while os.path.exists(folder) and time.monotonic() < end:
+            shutil.rmtree(folder, ignore_errors=True)
+            time.sleep(0.02)
 
 
 def main():
@@ -27,7 +42,7 @@ def main():
     if args.needs and subprocess.run([python, "-c", f"import {args.needs}"], stderr=subprocess.DEVNULL).returncode != 0:
         print(f"skipped: {python} has no {args.needs}")
         return
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch() as folder:
         env = {**os.environ, "PATH": args.bin + os.pathsep + os.environ["PATH"], "EXAMPLES": args.examples,
                "HLOD_ADDRESS": "private", "HLOD_PYTHON": python, "HLOD_COMPILE_CACHE": os.path.join(folder, "compiled"), "XDG_RUNTIME_DIR": folder}
         if args.program:
