@@ -54,6 +54,8 @@ absl::StatusOr<CommandLog> ParseCommandLog(std::string_view bytes, std::string_v
     uint64_t size = 0;
     const bool sized = coded.ReadVarint64(&size);
     if (!sized && rest.size() >= 10) return damaged("its size is not a number");
+    if (size > INT32_MAX)
+      return damaged(absl::StrFormat("its size is %d; an entry has at most %d bytes", size, INT32_MAX));
     const size_t begin = static_cast<size_t>(coded.CurrentPosition());
     if (!sized || size > rest.size() - begin) {
       if (allow_incomplete) break;

@@ -21,6 +21,10 @@ absl::StatusOr<PreflightLog> ReadPreflightLog(const std::string& path) {
     uint32_t length = 0;
     for (size_t i = 0; i < 4 && i < rest.size(); ++i)
       length |= static_cast<uint32_t>(static_cast<unsigned char>(rest[i])) << (8 * i);
+    if (length > INT32_MAX) {
+      return InvalidArgument("%s is not a preflight log: event %d has %d bytes; the maximum is %d.", path,
+                             record.events.size(), length, INT32_MAX);
+    }
     record.cut_off = rest.size() < 4 || rest.size() - 4 < length;
     if (record.cut_off) break;
     v1::PreflightEvent event;

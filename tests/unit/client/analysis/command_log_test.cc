@@ -128,6 +128,16 @@ TEST(CommandLog, DamagedAnywhereIsAnErrorOrARecordingAndNeverACrash) {
   }
 }
 
+TEST(CommandLog, AnEntryThatNoMessageCanBeIsDamageAndNotACut) {
+  std::string file = WholeFile();
+  file.resize(file.size() - 2);
+  EXPECT_TRUE(ParseCommandLog(file, "commands.log", /*allow_incomplete=*/true).ok());
+  file = "hlod command log 1\n\x80\x80\x80\x80\x08";  // 2^31 as a varint.
+  EXPECT_EQ(std::string(ParseCommandLog(file, "commands.log", /*allow_incomplete=*/true).status().message()),
+            "commands.log is damaged at byte 19, in entry 0: its size is 2147483648; an entry has at most "
+            "2147483647 bytes.");
+}
+
 TEST(CommandLog, CommandsInWrongOrderOrCountAreDamage) {
   std::string file = "hlod command log 1\n";
   v1::CommandLogEntry header;

@@ -470,6 +470,10 @@ TEST(Records, AreReadAsFarAsTheyGo) {
   begin.mutable_begin()->set_version(2);
   ASSERT_TRUE(WriteFile(path, Framed(begin)).ok());
   EXPECT_THAT(std::string(ReadPreflightLog(path).status().message()), HasSubstr("begins with version 2"));
+  // No message has 2^31 bytes: that is another file, and not one that was cut.
+  ASSERT_TRUE(WriteFile(path, whole + std::string("\0\0\0\x80", 4)).ok());
+  EXPECT_THAT(std::string(ReadPreflightLog(path).status().message()),
+              HasSubstr("event 2 has 2147483648 bytes; the maximum is 2147483647"));
   ASSERT_TRUE(WriteFile(path, "#!/bin/sh\necho this is something else\n").ok());
   EXPECT_FALSE(ReadPreflightLog(path).ok());
 }
