@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "client/report/graphs/table.h"
+#include "common/base/saturated.h"
 #include "common/base/text/strings.h"
 #include "hlod/transform/compare_tracing.h"
 
@@ -20,7 +21,7 @@ Total TotalOf(const GraphReport& report) {
   Total total;
   for (const BreakRow& row : report.breaks) {
     total.held = std::max(total.held, row.held_bytes);
-    total.lost += row.fusion_lost_bytes;
+    AddSaturated(total.lost, row.fusion_lost_bytes);
     total.breaks += row.times;
   }
   return total;

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/report/graphs/slow_rows.h"
 #include "client/report/graphs/timeline.h"
+#include "common/base/saturated.h"
 
 namespace hlod {
 namespace {
@@ -66,7 +67,7 @@ std::string ValueOf(const Piece& piece, const WaitPoint& stop) {
 void Add(Distribution& to, const Distribution& spread, bool first) {
   to.min_us = first ? spread.min_us : std::min(to.min_us, spread.min_us);
   to.max_us = std::max(to.max_us, spread.max_us);
-  to.sum_us += spread.sum_us;
+  AddSaturated(to.sum_us, spread.sum_us);
 }
 
 void Add(PhaseTimes& to, const Piece& piece) {
@@ -113,9 +114,9 @@ void AddGraphs(const Timeline& timeline, GraphReport& report) {
     row.compiles += close.found == ProgramSource::kCompiled;
     row.cache_hits += close.found == ProgramSource::kRecorded || close.found == ProgramSource::kCanonical;
     row.executes += close.status.ok();
-    row.host_to_device_bytes += piece.uploaded_bytes;
-    row.device_to_host_bytes += piece.read_bytes;
-    row.number_bytes += piece.number_bytes;
+    AddSaturated(row.host_to_device_bytes, piece.uploaded_bytes);
+    AddSaturated(row.device_to_host_bytes, piece.read_bytes);
+    AddSaturated(row.number_bytes, piece.number_bytes);
     Add(report.times, piece);
   }
 }
@@ -175,20 +176,20 @@ void AddAccounts(const Profile& run, GraphReport& report) {
         graph->daemon_hits += count;
       }
     }
-    report.host_to_device.bytes += account.account.stats.host_to_device.bytes;
-    report.host_to_device.calls += account.account.stats.host_to_device.calls;
-    report.device_to_host.bytes += account.account.stats.device_to_host.bytes;
-    report.device_to_host.calls += account.account.stats.device_to_host.calls;
+    AddSaturated(report.host_to_device.bytes, account.account.stats.host_to_device.bytes);
+    AddSaturated(report.host_to_device.calls, account.account.stats.host_to_device.calls);
+    AddSaturated(report.device_to_host.bytes, account.account.stats.device_to_host.bytes);
+    AddSaturated(report.device_to_host.calls, account.account.stats.device_to_host.calls);
   }
   report.other_host_to_device_bytes = report.host_to_device.bytes;
   report.other_device_to_host_bytes = report.device_to_host.bytes;
   for (const GraphRow& graph : report.graphs) {
-    report.other_host_to_device_bytes -= graph.host_to_device_bytes;
-    report.other_device_to_host_bytes -= graph.device_to_host_bytes;
-    report.number_bytes += graph.number_bytes;
+    SubtractSaturated(report.other_host_to_device_bytes, graph.host_to_device_bytes);
+    SubtractSaturated(report.other_device_to_host_bytes, graph.device_to_host_bytes);
+    AddSaturated(report.number_bytes, graph.number_bytes);
     if (graph.cause == kExecute) AddTimes(graph, report.times);
-    report.compiles += graph.compiles;
-    report.daemon_hits += graph.daemon_hits;
+    AddSaturated(report.compiles, graph.compiles);
+    AddSaturated(report.daemon_hits, graph.daemon_hits);
     report.cache_hits += graph.cache_hits;
     report.executes += graph.executes;
   }
@@ -213,8 +214,8 @@ void AddBreaks(const Timeline& timeline, GraphReport& report) {
     for (const WaitPoint& stop : piece.stops) {
       BreakRow& row = row_of(piece, stop);
       ++row.times;
-      row.host_to_device_bytes += stop.host_to_device_bytes;
-      row.device_to_host_bytes += stop.device_to_host_bytes;
+      AddSaturated(row.host_to_device_bytes, stop.host_to_device_bytes);
+      AddSaturated(row.device_to_host_bytes, stop.device_to_host_bytes);
       row.host_to_device_calls += stop.host_to_device_calls;
       row.device_to_host_calls += stop.device_to_host_calls;
       row.held_bytes = std::max(row.held_bytes, piece.held_bytes);
@@ -223,7 +224,7 @@ void AddBreaks(const Timeline& timeline, GraphReport& report) {
     if (!piece.is_break()) continue;
     // The graph is counted for its first line.
     BreakRow& row = row_of(piece, piece.stops.front());
-    row.fusion_lost_bytes += piece.fusion_lost_bytes;
+    AddSaturated(row.fusion_lost_bytes, piece.fusion_lost_bytes);
     Add(row.times_us, piece);
     row.times_us.wait_us -= piece.wait_us();
   }

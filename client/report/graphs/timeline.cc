@@ -9,6 +9,7 @@
 
 #include "client/report/graphs/simulation.h"
 #include "client/report/graphs/timeline_collector.h"
+#include "common/base/saturated.h"
 
 namespace hlod::report {
 namespace {
@@ -26,10 +27,10 @@ struct Times {
 
 int64_t BytesOf(const CloseEvent& close) {
   int64_t bytes = 0;
-  for (const auto& input : close.inputs) bytes += input.bytes;
+  for (const auto& input : close.inputs) AddSaturated(bytes, input.bytes);
   std::set<uint64_t> buffers;
   for (const auto& output : close.outputs) {
-    if (buffers.insert(output.buffer).second) bytes += output.bytes;
+    if (buffers.insert(output.buffer).second) AddSaturated(bytes, output.bytes);
   }
   return bytes;
 }
@@ -137,12 +138,14 @@ void Timeline::FindSharing() {
       for (const auto& [buffer, bytes] : results) {
         const auto read = read_by_next.find(buffer);
         if (read == read_by_next.end()) continue;
-        piece.held_bytes += bytes;
+        AddSaturated(piece.held_bytes, bytes);
         // The next graph reads it again; when it also donates it, it was written for the next graph alone.
-        piece.fusion_lost_bytes += read->second ? 2 * bytes : bytes;
+        AddSaturated(piece.fusion_lost_bytes, bytes);
+        if (read->second) AddSaturated(piece.fusion_lost_bytes, bytes);
       }
       for (const auto& input : close.inputs) {
-        if (!input.number && read_by_next.contains(input.buffer)) piece.fusion_lost_bytes += input.bytes;
+        if (!input.number && read_by_next.contains(input.buffer))
+          AddSaturated(piece.fusion_lost_bytes, input.bytes);
       }
     }
   }

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include "common/base/saturated.h"
 
 namespace hlod::report {
 namespace {
@@ -63,7 +64,7 @@ void TimelineCollector::Take(const CloseEvent& close, double at_us) {
     piece.stops.push_back(
         {.cause = close.cause, .origin = close.origin, .operation = close.operation, .over_at_us = at_us});
   piece.uploaded_bytes = std::exchange(uploaded_[close.session], 0);
-  for (const auto& input : close.inputs) piece.number_bytes += input.number ? input.bytes : 0;
+  for (const auto& input : close.inputs) AddSaturated(piece.number_bytes, input.number ? input.bytes : 0);
   lane.moments.push_back({TimelineEvent::Kind::kClose, at_us, at_us, pieces_.size()});
   lane.pieces.push_back(pieces_.size());
   piece_of_close_[close.close] = pieces_.size();
@@ -93,16 +94,16 @@ void TimelineCollector::Take(const TransferEvent& transfer, double at_us) {
   const int64_t bytes = transfer.value.bytes;
   switch (DirectionOf(transfer.cause)) {
     case Direction::kHostToDevice:
-      uploaded_[transfer.session] += bytes;
+      AddSaturated(uploaded_[transfer.session], bytes);
       if (here == nullptr) break;
-      here->host_to_device_bytes += bytes;
+      AddSaturated(here->host_to_device_bytes, bytes);
       ++here->host_to_device_calls;
       break;
     case Direction::kDeviceToHost: {
       const auto made = piece_of_close_.find(transfer.value.close);
-      if (made != piece_of_close_.end()) pieces_[made->second].read_bytes += bytes;
+      if (made != piece_of_close_.end()) AddSaturated(pieces_[made->second].read_bytes, bytes);
       if (here == nullptr) break;
-      here->device_to_host_bytes += bytes;
+      AddSaturated(here->device_to_host_bytes, bytes);
       ++here->device_to_host_calls;
       break;
     }

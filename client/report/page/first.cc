@@ -13,6 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "client/report/page/pauses.h"
 #include "common/base/kinds.h"
+#include "common/base/saturated.h"
 #include "common/base/text/strings.h"
 
 namespace hlod::report {
@@ -63,10 +64,11 @@ class Rows {
 void AddBreaks(const GraphReport& graphs, Rows& rows) {
   for (const BreakRow& row : graphs.breaks) {
     const std::string operation = row.operation.empty() ? std::string(Name(row.cause)) : row.operation;
+    int64_t bytes = row.host_to_device_bytes;
+    AddSaturated(bytes, row.device_to_host_bytes);
     rows.Add("graph break",
              absl::StrCat(operation, " ends a graph", row.value.empty() ? "" : " to read ", row.value),
-             ToString(row.origin), row.times, row.host_to_device_bytes + row.device_to_host_bytes,
-             row.saves_us, Remedy(row.cause));
+             ToString(row.origin), row.times, bytes, row.saves_us, Remedy(row.cause));
   }
 }
 
@@ -129,7 +131,7 @@ void AddUploads(const Profile& run, Rows& rows) {
     Uploads& line = lines[{LineOf(transfer.origin), std::string(Name(transfer.cause))}];
     if (line.times++ == 0) line.first_us = transfer.us;
     line.us += transfer.us;
-    line.bytes += transfer.value.bytes;
+    AddSaturated(line.bytes, transfer.value.bytes);
     if (line.name.empty()) line.name = transfer.name;
   });
   for (const auto& [key, line] : lines) {

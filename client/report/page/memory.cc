@@ -87,18 +87,18 @@ class MemoryReplay {
     if (!is_new) return;
     held->second.buffer = {name,  kind, hlo::ToStringNoLayout(value.shape), value.bytes, LineOf(value.origin),
                            at_us_};
-    live_[static_cast<size_t>(kind)] += value.bytes;
+    AddSaturated(live_[static_cast<size_t>(kind)], value.bytes);
   }
   void Drop(Key key) {
     const auto found = held_.find(key);
     if (found == held_.end()) return;
-    live_[static_cast<size_t>(found->second.buffer.kind)] -= found->second.buffer.bytes;
+    SubtractSaturated(live_[static_cast<size_t>(found->second.buffer.kind)], found->second.buffer.bytes);
     held_.erase(found);
   }
 
   void Note(int64_t temporary, const std::string& program) {
     MemoryPoint& point = memory_.points.emplace_back(MemoryPoint{at_us_, live_});
-    point.by_kind[static_cast<size_t>(MemoryKind::kTemporaries)] += temporary;
+    AddSaturated(point.by_kind[static_cast<size_t>(MemoryKind::kTemporaries)], temporary);
     const int64_t bytes = point.bytes();
     if (bytes <= memory_.peak_bytes) return;
     memory_.peak_bytes = bytes;
@@ -113,7 +113,7 @@ class MemoryReplay {
     memory_.others = static_cast<int64_t>(all.size() - listed);
     memory_.others_bytes = bytes;
     all.resize(listed);
-    for (const LiveBuffer& buffer : all) memory_.others_bytes -= buffer.bytes;
+    for (const LiveBuffer& buffer : all) SubtractSaturated(memory_.others_bytes, buffer.bytes);
     memory_.at_peak = std::move(all);
   }
 

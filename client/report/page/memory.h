@@ -3,11 +3,11 @@
 
 #include <array>
 #include <cstdint>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/base/saturated.h"
 #include "hlod/observe/profile.h"
 
 namespace hlod::report {
@@ -31,7 +31,11 @@ struct MemoryPoint {
   double at_us = 0;
   std::array<int64_t, kMemoryKinds> by_kind{};
 
-  int64_t bytes() const { return std::accumulate(by_kind.begin(), by_kind.end(), int64_t{0}); }
+  int64_t bytes() const {
+    int64_t sum = 0;
+    for (const int64_t bytes : by_kind) AddSaturated(sum, bytes);
+    return sum;
+  }
 };
 
 struct Memory {

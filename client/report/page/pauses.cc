@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/kinds.h"
+#include "common/base/saturated.h"
 
 namespace hlod::report {
 namespace {
@@ -29,7 +30,7 @@ Lines LinesOf(const Profile& run) {
     if (DirectionOf(transfer.cause) != Direction::kDeviceToHost || transfer.cause == Cause::kImplicitDownload)
       return;
     Line& line = lines[{LineOf(transfer.origin), true}];
-    line.bytes += transfer.value.bytes;
+    AddSaturated(line.bytes, transfer.value.bytes);
     line.pauses.push_back({event.at_us - transfer.us, event.at_us});
   });
   ForEach<WaitEvent>(run, [&](const Event& event, const WaitEvent& wait) {

@@ -12,6 +12,7 @@
 #include "client/report/page/timeline.h"
 #include "client/report/page/trace.h"
 #include "common/base/kinds.h"
+#include "common/base/saturated.h"
 #include "hlod/tensor/trace.h"
 
 namespace hlod::report {
@@ -22,8 +23,7 @@ constexpr size_t kPointsMax = 4000;  // The maximum number of points, more than 
 std::string_view MeaningOf(TraceCause cause) {
   switch (cause) {
 #define HLOD_TRACE_CAUSE(id, text, meaning) \
-  case TraceCause::id:                      \
-    return meaning;
+  case TraceCause::id: return meaning;
 #include "hlod/observe/trace_causes.inc"
 #undef HLOD_TRACE_CAUSE
   }
@@ -31,8 +31,8 @@ std::string_view MeaningOf(TraceCause cause) {
 }
 
 void Add(Amount& sum, const Amount& amount) {
-  sum.bytes += amount.bytes;
-  sum.calls += amount.calls;
+  AddSaturated(sum.bytes, amount.bytes);
+  AddSaturated(sum.calls, amount.calls);
 }
 Json AmountJson(const Amount& amount) { return {{"bytes", amount.bytes}, {"calls", amount.calls}}; }
 
@@ -55,10 +55,11 @@ Json Totals(const Profile& run, const GraphReport& graphs) {
     Add(in, stats.host_to_device);
     Add(out, stats.device_to_host);
     Add(on, stats.device_to_device);
-    compiles += stats.compiles;
-    hits += stats.compile_cache_hits + stats.persistent_cache_hits;
-    executes += stats.executes;
-    peak += stats.peak_bytes;
+    AddSaturated(compiles, stats.compiles);
+    AddSaturated(hits, stats.compile_cache_hits);
+    AddSaturated(hits, stats.persistent_cache_hits);
+    AddSaturated(executes, stats.executes);
+    AddSaturated(peak, stats.peak_bytes);
   }
   return {{"host_to_device", AmountJson(in)},
           {"device_to_host", AmountJson(out)},
@@ -159,7 +160,7 @@ struct GraphLine {
       ++results;
       backward += output.alive == LiveReason::kBackward;
       residual += output.alive == LiveReason::kResidual;
-      held += output.bytes;
+      AddSaturated(held, output.bytes);
     }
     held_bytes = std::max(held_bytes, held);
     trace_us += close.trace_us;
@@ -259,9 +260,9 @@ Json Programs(const Profile& run, const ReportOptions& options) {
     for (const RunRow& row : account.account.runs) {
       Sums& sums = programs[row.other_programs ? "" : row.digest];
       sums.name = row.other_programs ? "others" : row.program;
-      sums.count += row.count;
-      sums.run_us += row.run.sum_us;
-      sums.queue_us += row.queue.sum_us;
+      AddSaturated(sums.count, row.count);
+      AddSaturated(sums.run_us, row.run.sum_us);
+      AddSaturated(sums.queue_us, row.queue.sum_us);
       sums.peak = std::max(sums.peak, row.peak_bytes);
     }
   }

@@ -10,6 +10,7 @@
 
 #include "client/report/page/memory.h"
 #include "client/report/page/trace.h"
+#include "hlod/observe/graph_report.h"
 #include "hlod/tensor/trace.h"
 #include "tests/support/source_dir.h"
 
@@ -52,6 +53,36 @@ TEST(Report, TemporariesAreHeldWhileTheirProgramIsSent) {
   EXPECT_EQ(memory.peak_bytes, 2052 + 5000);
   EXPECT_EQ(memory.at_peak[0].bytes, 5000);
   EXPECT_THAT(memory.at_peak[0].name, HasSubstr("temporaries"));
+}
+
+// Numbers of a profile may be as large as an integer can be: modelled times stop there. The runs of both rows
+// are of one program, and two sessions have them.
+TEST(Report, SumsStopAtTheLargestNumber) {
+  Profile run = ExampleLog();
+  for (Event& event : run.events) {
+    if (auto* const transfer = std::get_if<TransferEvent>(&event.what)) transfer->value.bytes = INT64_MAX;
+    if (auto* const close = std::get_if<CloseEvent>(&event.what)) {
+      for (CloseEvent::Input& input : close->inputs) input.bytes = INT64_MAX;
+      for (CloseEvent::Output& output : close->outputs) output.bytes = INT64_MAX;
+    }
+  }
+  for (RunRow& row : run.accounts[0].account.runs) {
+    row.digest = "aa01";
+    row.run.sum_us = row.queue.sum_us = INT64_MAX;
+  }
+  run.accounts[0].account.stats.host_to_device.bytes = INT64_MAX;
+  run.accounts.push_back(run.accounts[0]);
+  const Memory memory = MemoryOf(run);
+  EXPECT_EQ(memory.peak_bytes, INT64_MAX);
+  for (const MemoryPoint& point : memory.points) EXPECT_GE(point.bytes(), 0);
+  const Json report = MakeReport(run);
+  EXPECT_EQ(report["totals"]["host_to_device"]["bytes"], INT64_MAX);
+  ASSERT_EQ(report["programs"]["rows"].size(), 1);
+  EXPECT_EQ(report["programs"]["rows"][0]["run_us"], INT64_MAX);
+  const GraphReport graphs = MakeGraphReport(run);
+  EXPECT_EQ(graphs.host_to_device.bytes, INT64_MAX);
+  for (const GraphRow& row : graphs.graphs) EXPECT_GE(row.execute.sum_us, 0);
+  for (const BreakRow& row : graphs.breaks) EXPECT_GE(row.fusion_lost_bytes, 0);
 }
 
 TEST(Report, HasTheRunsFigures) {
