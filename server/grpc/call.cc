@@ -118,8 +118,9 @@ void Call::OnOperation(CallOperation::Kind kind, bool ok) {
     }
     case CallOperation::Kind::kAlarm:
       if (over_ || !ok || (heard_ && !handler_->EachMessageInTime())) return;
+      // Without a kind, as a broken connection: the network may have been cut between two messages.
       if (!std::exchange(heard_, false) && !handler_->AwaitsTurn())
-        return Finish(MakeError(ErrorKind::kViolation, "The call's next message did not come in time."));
+        return Finish(Unavailable("The call's next message did not come in time."));
       SetAlarm(alarm_, alarmed_);
       return;
     case CallOperation::Kind::kEndAlarm:

@@ -51,6 +51,16 @@ bool MayPass(const absl::Status& status) {
   return kind == ErrorKind::kPending || kind == ErrorKind::kAuth;
 }
 
+// Waits for a round trip of the session's stream, which shares the connection: it detects that this is
+// broken, reconnects, and sends what was declared again. The daemon answers it after what it has settled
+// before.
+absl::Status MakeRoundTrip(Session& session, absl::Time deadline) {
+  v1::Command ping;
+  ping.mutable_ping()->set_at_once(true);
+  ASSIGN_OR_RETURN(const Command sent, session.Send({}, std::move(ping)));
+  return session.Wait(*sent, deadline);
+}
+
 // Runs `attempt` until it succeeds, fails for another reason than the connection, or the session is lost.
 // `over` returns true when nothing is left to transfer.
 absl::Status WithRetries(Session& session, absl::Time deadline, absl::FunctionRef<bool()> over,
@@ -59,12 +69,7 @@ absl::Status WithRetries(Session& session, absl::Time deadline, absl::FunctionRe
     ConnectionWatch watch(session);  // Before the attempt takes the channel, which may be newer.
     const absl::Status status = attempt([&watch](absl::Duration still) { return watch.GoesOn(still); });
     if (status.ok() || !MayPass(status)) return status;
-    // The session's stream shares the connection: a round trip detects that it is broken, reconnects, and
-    // sends the declaration again.
-    v1::Command ping;
-    ping.mutable_ping()->set_at_once(true);
-    ASSIGN_OR_RETURN(const Command sent, session.Send({}, std::move(ping)));
-    RETURN_IF_ERROR(session.Wait(*sent, deadline));
+    RETURN_IF_ERROR(MakeRoundTrip(session, deadline));
     if (over()) return status;
     const int count = watch.Broken() ? ++broken : ++failed;
     if (failed == kAttempts || broken == kBrokenMax) return status;
@@ -89,8 +94,7 @@ class StreamDownload : public CommandDownload {
         return session_->connector().bulk()->Download(session_->TransferOf(command_->id), out_, deadline,
                                                       watch);
       };
-      absl::Status status = WithRetries(
-          *session_, deadline, [] { return false; }, fetch);
+      absl::Status status = WithRetries(*session_, deadline, [] { return false; }, fetch);
       // The daemon keeps the bytes, so the caller may try again.
       if (absl::IsDeadlineExceeded(status) && deadline < absl::InfiniteFuture()) return status;
       result_ = std::move(status);
@@ -117,10 +121,11 @@ class Stream : public Transfer {
           session.TransferOf(sent->id), bytes, std::min(kChunkBytes, session.daemon().limits.chunk_bytes_max),
           absl::InfiniteFuture(), watch);
     });
-    // A refusal by the daemon is reported by the buffer, as for every other command; only a broken connection
-    // is reported here.
-    if (status.ok() || !MayPass(status) || done()) return sent;
-    RETURN_IF_ERROR(session.status());
+    if (status.ok()) return sent;
+    // Mostly the daemon has ended the upload when it refuses its stream: then the buffer reports the error,
+    // as for every other command. Otherwise nothing would come before upload_wait_us is over.
+    RETURN_IF_ERROR(MakeRoundTrip(session, absl::InfiniteFuture()));
+    if (done()) return sent;
     return status;
   }
 

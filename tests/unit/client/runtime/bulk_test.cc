@@ -150,9 +150,16 @@ TEST_F(Bulk, AStreamToADaemonThatWasRestartedIsALostSession) {
   EXPECT_EQ(KindOf(status), ErrorKind::kLostSession) << status;
 }
 
-TEST_F(Bulk, AStreamThatIsRefusedIsNotRepeated) {
-  EXPECT_TRUE(Upload([](int, BulkWatch) { return MakeError(ErrorKind::kLimit, "refused"); }).ok())
-      << "The buffer reports it.";
+// The fake daemon does not settle the upload, as one that has refused the stream before it knew whose it was.
+TEST_F(Bulk, ARefusalIsReportedAtOnceWhereTheUploadGoesOnWaiting) {
+  const absl::Status status = Upload([](int, BulkWatch) { return MakeError(ErrorKind::kLimit, "refused"); });
+  EXPECT_EQ(KindOf(status), ErrorKind::kLimit) << status;
+  EXPECT_EQ(bulk_->attempts, 1);
+}
+
+TEST_F(Bulk, ARefusalWhoseUploadHasFailedIsReportedByTheBuffer) {
+  daemon_->on_command = FakeDaemon::Settle;
+  EXPECT_TRUE(Upload([](int, BulkWatch) { return MakeError(ErrorKind::kLimit, "refused"); }).ok());
   EXPECT_EQ(bulk_->attempts, 1);
 }
 

@@ -252,13 +252,17 @@ TEST_F(Streams, AChunkOverTheLimitIsRefusedBeforeItIsKept) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("chunk_bytes_max"));
 }
 
+// The error has no kind, as those of broken connections: a network may have been cut before the message, and
+// the client tries again.
 TEST_F(Streams, ACallThatSaysNothingIsEnded) {
   Start(absl::Milliseconds(200));
   for (const char* method : {"/hlod.v1.Session/Connect", "/hlod.v1.Bulk/Upload", "/hlod.v1.Bulk/Download",
                              "/hlod.v1.Admin/GetStats"}) {
     const std::unique_ptr<Stream> silent = Open(method);
     EXPECT_FALSE(silent->Read().has_value());
-    EXPECT_EQ(KindOf(silent->Finish()), ErrorKind::kViolation) << method;
+    const absl::Status status = silent->Finish();
+    EXPECT_TRUE(absl::IsUnavailable(status)) << method << status;
+    EXPECT_EQ(KindOf(status), ErrorKind::kNone) << method << status;
   }
   const std::unique_ptr<Stream> greeted = Connect();
   // Longer than the time limit of the greeting.
@@ -386,7 +390,7 @@ TEST_F(Streams, AReflectionStreamThatSaysNothingMoreIsEnded) {
   EXPECT_TRUE(reflection->Read().has_value());
   EXPECT_FALSE(reflection->Read().has_value());
   const absl::Status status = reflection->Finish();
-  EXPECT_EQ(KindOf(status), ErrorKind::kViolation) << status;
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
 }
 
 TEST_F(Streams, ADrainWaitsForWhatIsUnderWay) {
@@ -403,10 +407,11 @@ TEST_F(Streams, CallsThatHaveSentNothingAreBounded) {
   Start(absl::Minutes(10));
   std::vector<std::unique_ptr<Stream>> silent;
   // On a busy machine the last begins long after the first, which must not have ended by then.
-  for (int64_t i = 0; i < SilentCalls::kPerOwnerMax; ++i) {
+  const auto add = [&] {
     silent.push_back(
         std::make_unique<Stream>(channel_, "/hlod.v1.Session/Connect", "", absl::InfiniteDuration()));
-  }
+  };
+  for (int64_t i = 0; i < SilentCalls::kPerOwnerMax; ++i) add();
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // Forces a new connection.
   channel_ = grpc::CreateCustomChannel("unix:" + folder_ + "/hlod.sock", grpc::InsecureChannelCredentials(),
@@ -419,9 +424,14 @@ TEST_F(Streams, CallsThatHaveSentNothingAreBounded) {
     }
     return call->Finish();
   };
-  // The messages may not have reached the daemon yet.
+  // The calls may not have reached the daemon yet. Where it is slow to take them, their headers fill the
+  // quota of the connection, and gRPC resets some: others take their places.
   absl::Status status;
-  EXPECT_TRUE(device::Eventually([&] { return !(status = check()).ok(); }));
+  EXPECT_TRUE(device::Eventually([&] {
+    status = check();
+    if (status.ok()) add();
+    return !status.ok();
+  }));
   EXPECT_EQ(KindOf(status), ErrorKind::kLimit) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("1024"));
   silent.resize(10);
