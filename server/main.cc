@@ -63,6 +63,12 @@ class LastResort {
     MutexLock lock(&mu_);
     running_ = std::move(running);
   }
+  // From now on the process ends without a word when its end takes too long: the log ends with the static
+  // objects, before the threads.
+  void EndLog() {
+    MutexLock lock(&mu_);
+    has_log_ = false;
+  }
 
  private:
   void EndAtSecondSignal(int signals) {
@@ -87,8 +93,10 @@ class LastResort {
         changed_.WaitFor(&mu_, absl::ToChronoMicroseconds(left) + std::chrono::microseconds(1));
       }
     }
-    spdlog::warn("Ended although work could not be stopped: {}.",
-                 running_.empty() ? "sessions that still end" : running_);
+    if (has_log_) {
+      spdlog::warn("Ended although work could not be stopped: {}.",
+                   running_.empty() ? "sessions that still end" : running_);
+    }
     _exit(exit_code_);
   }
   std::atomic<bool> ends_soon_{false};
@@ -98,6 +106,7 @@ class LastResort {
   absl::Time end_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();
   int exit_code_ ABSL_GUARDED_BY(mu_) = 0;
   std::string running_ ABSL_GUARDED_BY(mu_);
+  bool has_log_ ABSL_GUARDED_BY(mu_) = true;
 };
 
 // Ends the daemon when its cluster refuses it.
@@ -252,6 +261,7 @@ int Main(int argc, char** argv) {
   last_resort->SetRunning((*devices)->DescribeRunning());
   devices->reset();
   spdlog::info("Ended.");
+  last_resort->EndLog();
   return refusal.why().ok() ? 0 : Fail(refusal.why());
 }
 
