@@ -64,7 +64,8 @@ struct JoinKernel {
   }
 };
 
-// Combines, for each i < n, the elements from[offsets[p] + i] of all positions p, in registers.
+// Combines, for each i < n of each run, the elements from[offsets[p] + i] of all positions p, in registers.
+// The elements of a run begin `step` after those of the run before, the results follow them.
 template <typename Op>
 struct JoinPositionsKernel {
   using Element = typename Op::Element;
@@ -84,12 +85,14 @@ struct JoinPositionsKernel {
     for (int64_t j = 0; j < kPart; ++j) to[j] = Op::Store(acc[j]);
   }
 
-  static HLOD_ALWAYS_INLINE void Run(const Element* from, const int64_t* offsets, int64_t positions, Acc init,
-                                     int64_t n, Element* to) {
-    int64_t i = 0;
-    for (; i + 32 <= n; i += 32) Part<32>(from + i, offsets, positions, init, to + i);
-    for (; i + 8 <= n; i += 8) Part<8>(from + i, offsets, positions, init, to + i);
-    for (; i < n; ++i) Part<1>(from + i, offsets, positions, init, to + i);
+  static HLOD_ALWAYS_INLINE void Run(const Element* from, int64_t step, int64_t runs, const int64_t* offsets,
+                                     int64_t positions, Acc init, int64_t n, Element* to) {
+    for (; runs > 0; --runs, from += step, to += n) {
+      int64_t i = 0;
+      for (; i + 32 <= n; i += 32) Part<32>(from + i, offsets, positions, init, to + i);
+      for (; i + 8 <= n; i += 8) Part<8>(from + i, offsets, positions, init, to + i);
+      for (; i < n; ++i) Part<1>(from + i, offsets, positions, init, to + i);
+    }
   }
 };
 
@@ -105,9 +108,11 @@ struct WindowFunctions {
   // Joins elements 2 i and 2 i + 1 into accumulator i.
   void (*join_pairs)(const std::byte* elements, int64_t n, std::byte* acc);
   void (*store)(const std::byte* acc, int64_t n, std::byte* elements);
-  // Sets n results to what each joins at all positions: the elements that begin at their offsets.
-  void (*join_positions)(const std::byte* elements, absl::Span<const int64_t> offsets, const std::byte* init,
-                         int64_t n, std::byte* results);
+  // Sets n results of each run to what each joins at all positions: the elements that begin at their offsets,
+  // `step` elements further on for each run.
+  void (*join_positions)(const std::byte* elements, int64_t step, int64_t runs,
+                         absl::Span<const int64_t> offsets, const std::byte* init, int64_t n,
+                         std::byte* results);
 };
 
 constexpr int64_t kAccBytesMax = 16;
@@ -142,9 +147,10 @@ struct WindowFunctionsOf {
     RunBest<StoreKernel<Op>>(reinterpret_cast<const Acc*>(acc), n, reinterpret_cast<Element*>(elements));
   }
 
-  static void JoinPositions(const std::byte* elements, absl::Span<const int64_t> offsets,
-                            const std::byte* init, int64_t n, std::byte* results) {
-    RunBest<JoinPositionsKernel<Op>>(ElementsIn(elements), offsets.data(),
+  static void JoinPositions(const std::byte* elements, int64_t step, int64_t runs,
+                            absl::Span<const int64_t> offsets, const std::byte* init, int64_t n,
+                            std::byte* results) {
+    RunBest<JoinPositionsKernel<Op>>(ElementsIn(elements), step, runs, offsets.data(),
                                      static_cast<int64_t>(offsets.size()), Acc{Op::Load(*ElementsIn(init))},
                                      n, reinterpret_cast<Element*>(results));
   }
@@ -256,8 +262,8 @@ class DirectWindowStep final : public Step {
     }
     const hlo::WindowDimension& w = last_.window;
     const int64_t end = block.column + block.columns;
-    const auto run = [&](int64_t column, int64_t first, int64_t n) {
-      f_.join_positions(in + first * f_.element_bytes, offsets, init, n,
+    const auto run = [&](int64_t column, int64_t step, int64_t runs, int64_t n) {
+      f_.join_positions(in, step, runs, offsets, init, n,
                         out + (column - block.column) * last_.out_stride * f_.element_bytes);
     };
     const auto list = [&](int64_t column) {
@@ -272,17 +278,21 @@ class DirectWindowStep final : public Step {
     const auto run_at_edges = [&](int64_t column, int64_t columns_end) {
       for (; column < columns_end; ++column) {
         list(column);
-        run(column, 0, block.lanes);
+        run(column, 0, 1, block.lanes);
       }
     };
     const WindowAxis::Range inside = ColumnsInside(block.column, end);
     run_at_edges(block.column, inside.begin);
     const int64_t count = inside.end - inside.begin;
     if (count > 0) list(inside.begin);
-    if (count > 0 && contiguous_ && block.lanes == last_.in_stride) {
-      run(inside.begin, 0, count * block.lanes);
-    } else {
-      for (int64_t i = 0; i < count; ++i) run(inside.begin + i, i * w.stride * last_.in_stride, block.lanes);
+    const bool all_lanes = block.lanes == last_.in_stride;
+    if (count > 0 && contiguous_ && all_lanes) {
+      run(inside.begin, 0, 1, count * block.lanes);
+    } else if (count > 0 && all_lanes) {
+      run(inside.begin, w.stride * last_.in_stride, count, block.lanes);
+    } else if (count > 0) {
+      // Lanes that several blocks divide: a block has one column.
+      run(inside.begin, 0, 1, block.lanes);
     }
     run_at_edges(inside.end, end);
     return !stop.Stops(block.columns * block.lanes * positions_ / 4 + 1);
