@@ -6,7 +6,6 @@
 namespace hlod::engine::assemble {
 namespace {
 
-
 // The conditions of vcmpps, in the order of Order.
 constexpr int kFloatConditions[] = {0x00, 0x04, 0x1d, 0x1e, 0x12, 0x11};
 // The conditions of vpcmpd.
@@ -91,7 +90,6 @@ Num Lanes::ApplyImm(uint32_t id, const Num& a, int imm) {
 }
 
 Num Lanes::MulAdd(const Num& a, const Num& b, const Num& c) {
-  if (avx512_) return a * b + c;
   // The first operand is overwritten: a constant that is loaded for this, else a copy.
   const bool b_fixed = !b.IsRegister(), c_fixed = !c.IsRegister();
   const Num to = b_fixed && c_fixed ? InRegister(b) : NewNum(a.wide);
@@ -114,8 +112,8 @@ Num Lanes::MulInt(const Num& a, const Num& b) {
   if (avx512_) return Apply(Inst::kIdVpmullq, a, b);
   // Sums three products of halves; that of the high ones is shifted out.
   const Num x = InRegister(a), y = InRegister(b);
-  const Num cross = AddInt(Apply(Inst::kIdVpmuludq, ShiftRight(x, 32), y),
-                           Apply(Inst::kIdVpmuludq, ShiftRight(y, 32), x));
+  const Num cross =
+      AddInt(Apply(Inst::kIdVpmuludq, ShiftRight(x, 32), y), Apply(Inst::kIdVpmuludq, ShiftRight(y, 32), x));
   return AddInt(Apply(Inst::kIdVpmuludq, x, y), ShiftLeft(cross, 32));
 }
 

@@ -69,19 +69,11 @@ class Lanes {
   Num And(const Num& a, const Num& b) { return Apply(id(Inst::kIdVpandd, Inst::kIdVpandq, a), a, b); }
   Num Or(const Num& a, const Num& b) { return Apply(id(Inst::kIdVpord, Inst::kIdVporq, a), a, b); }
   Num Xor(const Num& a, const Num& b) { return Apply(id(Inst::kIdVpxord, Inst::kIdVpxorq, a), a, b); }
-  Num AddInt(const Num& a, const Num& b) {
-    return Apply(a.wide ? Inst::kIdVpaddq : Inst::kIdVpaddd, a, b);
-  }
-  Num SubInt(const Num& a, const Num& b) {
-    return Apply(a.wide ? Inst::kIdVpsubq : Inst::kIdVpsubd, a, b);
-  }
+  Num AddInt(const Num& a, const Num& b) { return Apply(a.wide ? Inst::kIdVpaddq : Inst::kIdVpaddd, a, b); }
+  Num SubInt(const Num& a, const Num& b) { return Apply(a.wide ? Inst::kIdVpsubq : Inst::kIdVpsubd, a, b); }
   Num MulInt(const Num& a, const Num& b);
-  Num ShiftLeft(const Num& a, int n) {
-    return ApplyImm(a.wide ? Inst::kIdVpsllq : Inst::kIdVpslld, a, n);
-  }
-  Num ShiftRight(const Num& a, int n) {
-    return ApplyImm(a.wide ? Inst::kIdVpsrlq : Inst::kIdVpsrld, a, n);
-  }
+  Num ShiftLeft(const Num& a, int n) { return ApplyImm(a.wide ? Inst::kIdVpsllq : Inst::kIdVpslld, a, n); }
+  Num ShiftRight(const Num& a, int n) { return ApplyImm(a.wide ? Inst::kIdVpsrlq : Inst::kIdVpsrld, a, n); }
   Num ShiftRightSigned(const Num& a, int n);
   // Shift each element by an amount of its own; amounts of the width or more shift all bits out.
   Num ShiftLeftBy(const Num& a, const Num& n) {
@@ -92,13 +84,13 @@ class Lanes {
   }
   Num ShiftRightSignedBy(const Num& a, const Num& n);
 
-  // Returns a * b + c, rounded once with AVX2, whose interpreter does the same (HLOD_TILE_FUSES), else twice.
+  // Returns a * b + c, rounded once, as the interpreter does it (HLOD_TILE_FUSES).
   Num MulAdd(const Num& a, const Num& b, const Num& c);
   Num Sqrt(const Num& a) { return Apply(a.wide ? Inst::kIdVsqrtpd : Inst::kIdVsqrtps, a, a.wide); }
   // Rounds floats to integers: 0 to nearest even, 1 down, 2 up, 3 toward zero.
   Num Round(const Num& a, int mode);
 
-  Mask Compare(Order order, const Num& a, const Num& b);  // Floats; every order but kNe is false for NaN.
+  Mask Compare(Order order, const Num& a, const Num& b);    // Floats; every order but kNe is false for NaN.
   Mask Unordered(const Num& a) { return Unordered(a, a); }  // NaN.
   Mask Unordered(const Num& a, const Num& b);               // One of both is NaN.
   Mask AboveOrNan(const Num& a, const Num& b);              // !(a <= b).

@@ -93,15 +93,8 @@ Num Expm1Of64(const Num& x) {
 
 Num Tanh32(const Num& x) {
   Lanes& l = *x.lanes;
-  if (!l.avx512()) {
-    const Num y = PlainMax(Number(-kTanhOne, x), PlainMin(Number(kTanhOne, x), x));  // NaN stays.
-    return l.Select(Is(Order::kLt, Abs(x), kTanhSame), x, TanhQuotient(y));
-  }
-  const Num a = Abs(x), z = x * x;
-  const Num small = MulAdd(TanhTail(z) * z, x, x);
-  const Num e = Exp32(a * -2.0f);
-  const Num large = (1.0 - e) / (1.0 + e);
-  return CopySign(l.Select(Is(Order::kLt, a, 0.625f), small, large), x);
+  const Num y = PlainMax(Number(-kTanhOne, x), PlainMin(Number(kTanhOne, x), x));  // NaN stays.
+  return l.Select(Is(Order::kLt, Abs(x), kTanhSame), x, TanhQuotient(y));
 }
 
 Num Tanh64(const Num& x) {

@@ -1,5 +1,5 @@
-// Translates by the kind of the call, then by its carrier. Integers of 8 and 16 bits are computed in 32 bits and
-// wrapped after each operation, so that the unused bits always repeat the sign or are zero.
+// Translates by the kind of the call, then by its carrier. Integers of 8 and 16 bits are computed in 32 bits
+// and wrapped after each operation, so that the unused bits always repeat the sign or are zero.
 #include "server/engine/assemble/operations.h"
 
 #include <bit>
@@ -13,7 +13,6 @@ namespace hlod::engine::assemble {
 namespace {
 
 using hlo::Opcode;
-
 
 bool IsIntegerCarrier(Carrier carrier) {
   return !IsFloatCarrier(carrier) && !IsComplexCarrier(carrier) && carrier != Carrier::kPred;
@@ -114,7 +113,8 @@ bool Arithmetic::UnaryInteger(const Num& a, Num* out) const {
       return true;
     case hlo::kSign: {
       const Num one = l_.Bits(1, a.wide);
-      const Mask positive = l_.CompareInt(IsSignedCarrier(call_.from) ? Order::kGt : Order::kNe, a, zero, true);
+      const Mask positive =
+          l_.CompareInt(IsSignedCarrier(call_.from) ? Order::kGt : Order::kNe, a, zero, true);
       const Num rest = IsSignedCarrier(call_.from) ? l_.ShiftRightSigned(a, a.wide ? 63 : 31) : zero;
       *out = l_.Select(positive, one, rest);
       return true;
@@ -210,7 +210,8 @@ bool Compares(Lanes& l, const Call& call, Lane* out) {
     const Num &a = call.a.part[i], &b = call.b.part[i];
     if (total && IsFloatCarrier(call.from))
       return l.CompareInt(order, TotalOrderKey(l, a), TotalOrderKey(l, b), true);
-    return IsFloatCarrier(call.from) ? l.Compare(order, a, b) : l.CompareInt(order, a, b, IsSignedCarrier(call.from));
+    return IsFloatCarrier(call.from) ? l.Compare(order, a, b)
+                                     : l.CompareInt(order, a, b, IsSignedCarrier(call.from));
   });
   return true;
 }
@@ -394,7 +395,8 @@ bool IntegersOfFloats(Lanes& l, const Call& call, Lane* out) {
     return true;
   }
   const int64_t most = (int64_t{1} << (is_signed ? bits - 1 : bits)) - 1, least = is_signed ? -most - 1 : 0;
-  const Num high = l.Bits(static_cast<uint64_t>(most), false), low = l.Bits(static_cast<uint64_t>(least), false);
+  const Num high = l.Bits(static_cast<uint64_t>(most), false),
+            low = l.Bits(static_cast<uint64_t>(least), false);
   const Num above = l.Select(l.CompareInt(Order::kGt, converted, high, true), high, converted);
   out->part[0] = l.Select(l.CompareInt(Order::kLt, above, low, true), low, above);
   return true;
@@ -511,18 +513,10 @@ void TranslateSine(Lanes& l, const Call& call, Lane* out) {
     const Num shifted = x * 0.63661977236758134308 + kMagic;
     const Num n = shifted - kMagic;
     const Num quarters = quarter == 0 ? shifted : l.AddInt(shifted, l.Bits(quarter, true));
-    const Num r = (x - n * 1.57079631090164184570) - n * 1.58932547735281966916e-8;
+    const Num r = MulAdd(n, -1.58932547735281966916e-8, MulAdd(n, -1.57079631090164184570, x));
     const Num z = r * r;
-    Num sine = z * (-1.0 / 39916800) + 1.0 / 362880;
-    sine = sine * z - 1.0 / 5040;
-    sine = sine * z + 1.0 / 120;
-    sine = sine * z - 1.0 / 6;
-    sine = r * (sine * z + 1.0);
-    Num cosine = z * (-1.0 / 3628800) + 1.0 / 40320;
-    cosine = cosine * z - 1.0 / 720;
-    cosine = cosine * z + 1.0 / 24;
-    cosine = cosine * z - 0.5;
-    cosine = cosine * z + 1.0;
+    const Num sine = r * SineFactor(z);
+    const Num cosine = CosineSeries(z);
     const Mask odd = l.CompareInt(Order::kNe, l.And(quarters, l.Bits(1, true)), l.Bits(0, true), true);
     x = l.Xor(l.Select(odd, cosine, sine), l.ShiftLeft(l.And(quarters, l.Bits(2, true)), 62));
     if (l.narrow()) break;  // The other part is not used.

@@ -132,22 +132,62 @@ HLOD_INLINE float SineOrCosine(float x, int64_t quarter) {
   const double shifted = wide * 0.63661977236758134308 + kMagic;
   const double n = shifted - kMagic;
   const int64_t quarters = __builtin_bit_cast(int64_t, shifted) + quarter;
-  const double r = (wide - n * 1.57079631090164184570) - n * 1.58932547735281966916e-8;
+  const double r = MulAdd(n, -1.58932547735281966916e-8, MulAdd(n, -1.57079631090164184570, wide));
   const double z = r * r;
-  double sine = -1.0 / 39916800;
-  sine = sine * z + 1.0 / 362880;
-  sine = sine * z - 1.0 / 5040;
-  sine = sine * z + 1.0 / 120;
-  sine = sine * z - 1.0 / 6;
-  sine = r * (sine * z + 1.0);  // Keeps -0.
-  double cosine = -1.0 / 3628800;
-  cosine = cosine * z + 1.0 / 40320;
-  cosine = cosine * z - 1.0 / 720;
-  cosine = cosine * z + 1.0 / 24;
-  cosine = cosine * z - 0.5;
-  cosine = cosine * z + 1.0;
+  const double sine = r * SineFactor(z);  // Keeps -0.
+  const double cosine = CosineSeries(z);
   const double value = (quarters & 1) != 0 ? cosine : sine;
   return static_cast<float>((quarters & 2) != 0 ? -value : value);
+}
+
+// The series of the logarithm to base 2 of (1 + s) / (1 - s), divided by s, of z = s^2 <= 0.0295; and
+// Taylor's series of 2^f for |f| <= 1/2.
+HLOD_INLINE double Log2Series(double z) {
+  constexpr double kFactor = 2.88539008177792681472;  // 2 / ln 2
+  const double w = z * z, v = w * w;
+  const double a = MulAdd(z, kFactor / 3, kFactor), b = MulAdd(z, kFactor / 7, kFactor / 5);
+  const double c = MulAdd(z, kFactor / 11, kFactor / 9), d = MulAdd(z, kFactor / 15, kFactor / 13);
+  return MulAdd(MulAdd(d, w, c), v, MulAdd(b, w, a));
+}
+HLOD_INLINE double Exp2Series(double f) {
+  const double r = f * 0.693147180559945309417;
+  const double w = r * r, v = w * w;
+  const double a = MulAdd(r, 1.0 / 6, 0.5), b = MulAdd(r, 1.0 / 120, 1.0 / 24);
+  const double c = MulAdd(r, 1.0 / 5040, 1.0 / 720), d = MulAdd(r, 1.0 / 362880, 1.0 / 40320);
+  return MulAdd(MulAdd(MulAdd(d, w, c), v, MulAdd(b, w, a)), w, r) + 1.0;
+}
+
+// base^exponent, right where PowerIsRight: 2^(exponent log2 |base|) in double, whose error is less than
+// 2^-36, with the sign of the base if the exponent is odd.
+HLOD_INLINE bool PowerIsRight(float base, float exponent) {
+  const uint32_t magnitude = Bits(base) & 0x7fffffffu;
+  return magnitude <= 0x7f800000u && (magnitude >= 0x00800000u || magnitude == 0) &&
+         Abs(exponent) < 2147483648.0f;
+}
+HLOD_INLINE float PowerOf(float base, float exponent) {
+  constexpr double kMagic = 6755399441055744.0;  // 1.5 * 2^52, used like kRoundMagic.
+  constexpr uint32_t kRootHalf = 0x3f3504f3;     // The bits of sqrt(1/2).
+  const uint32_t magnitude = Bits(base) & 0x7fffffffu;
+  const int32_t e = static_cast<int32_t>(magnitude - kRootHalf) >> 23;
+  const double m = FromBits(magnitude - (static_cast<uint32_t>(e) << 23));  // [sqrt(1/2), sqrt(2))
+  const double s = (m - 1.0) / (m + 1.0);
+  double log2 = MulAdd(s, Log2Series(s * s), static_cast<double>(e));
+  log2 = magnitude == 0 ? -1e300 : log2;
+  log2 = magnitude == 0x7f800000u ? 1e300 : log2;
+  double power = static_cast<double>(exponent) * log2;
+  power = power > 200.0 ? 200.0 : power;  // Results are infinite from 128 on, and 0 below -150.
+  power = power < -200.0 ? -200.0 : power;
+  const double shifted = power + kMagic;
+  const uint64_t scale = (__builtin_bit_cast(uint64_t, shifted) + 1023) << 52;
+  const float result =
+      static_cast<float>(Exp2Series(power - (shifted - kMagic)) * __builtin_bit_cast(double, scale));
+  const bool whole_range = Abs(exponent) < 2147483648.0f;
+  const int32_t whole = static_cast<int32_t>(whole_range ? exponent : 0.0f);
+  const bool negative = (Bits(base) >> 31) != 0;
+  const bool is_whole = static_cast<float>(whole) == exponent;
+  const uint32_t sign = negative && is_whole ? static_cast<uint32_t>(whole) << 31 : 0;
+  const bool real = !negative || is_whole || magnitude == 0 || magnitude == 0x7f800000u;
+  return real ? FromBits(Bits(result) | sign) : kNan;
 }
 
 // The angle of the point (x, y): the arc tangent of the smaller over the larger coordinate by an odd

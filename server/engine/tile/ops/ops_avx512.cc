@@ -4,6 +4,7 @@
 #if defined(__x86_64__)
 #define HLOD_TILE_SET avx512
 #define HLOD_TILE_ROUNDS
+#define HLOD_TILE_FUSES
 // Clang accepts the width only as a command-line option, and ignores an attribute with it.
 #if defined(__clang__)
 #define HLOD_WIDE ""

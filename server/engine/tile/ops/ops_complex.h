@@ -172,22 +172,34 @@ HLOD_TARGET void ComplexDivide(void* out, const void* a, const void* b, const vo
   }
 }
 
+// Computes the root of a square in T, which takes a third of the time of one in double. Returns false if the
+// square is not a normal number of T.
+HLOD_INLINE bool MagnitudeOf(float re, float im, float& magnitude) {
+  const double square = static_cast<double>(re) * re + static_cast<double>(im) * im;
+  magnitude = __builtin_sqrtf(static_cast<float>(square));
+  return (square > 1.2e-38 && square < 3.4e38) || square == 0;
+}
+HLOD_INLINE bool MagnitudeOf(double re, double im, double& magnitude) {
+  magnitude = __builtin_sqrt(re * re + im * im);
+  return AreOrdinary(re, im);
+}
+
 template <typename T>
 HLOD_TARGET void ComplexMagnitude(void* out, const void* a, const void*, const void*, int n, int64_t) {
   auto* o = static_cast<T*>(out);
   const auto* x = static_cast<const Complex<T>*>(a);
   for (int begin = 0; begin < n; begin += kComplexBlock) {
     const int count = n - begin < kComplexBlock ? n - begin : kComplexBlock;
-    int32_t any = 0;
+    int32_t hard[kComplexBlock], any = 0;
+    T magnitude[kComplexBlock];
     for (int i = 0; i < count; ++i) {
-      const double re = x[begin + i].re, im = x[begin + i].im;
-      o[begin + i] = static_cast<T>(__builtin_sqrt(re * re + im * im));
-      any |= AreOrdinary(x[begin + i].re, x[begin + i].im) ? 0 : 1;
+      hard[i] = MagnitudeOf(x[begin + i].re, x[begin + i].im, magnitude[i]) ? 0 : 1;
+      any |= hard[i];
     }
     for (int i = 0; i < count && any != 0; ++i) {
-      const Complex<T> z = x[begin + i];
-      if (!AreOrdinary(z.re, z.im)) o[begin + i] = static_cast<T>(std::abs(Wide(z)));
+      if (hard[i] != 0) magnitude[i] = static_cast<T>(std::abs(Wide(x[begin + i])));
     }
+    for (int i = 0; i < count; ++i) o[begin + i] = magnitude[i];
   }
 }
 

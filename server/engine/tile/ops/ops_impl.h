@@ -89,6 +89,7 @@ TileFunction Elementwise(Opcode opcode, Carrier carrier) {
     case hlo::kRemainder:
       return carrier == Carrier::kF32 ? &RemainderSingle : BinaryOf<Remainder, kReal>(carrier);
     case hlo::kPower:
+      if (carrier == Carrier::kF32) return &PowerSingle;
       return ByCarrier<TileFunction>(carrier, []<typename T>() -> TileFunction {
         if constexpr (kIsFloat<T>) return &Binary<Power, T, T>;
         else if constexpr (kIsInteger<T>) return &PowerOfIntegers<T>;

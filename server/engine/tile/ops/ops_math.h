@@ -66,6 +66,28 @@ TileFunction SineOf(Carrier carrier) {
   return UnaryOf<MathSine<kQuarter>, kFloats>(carrier);
 }
 
+// Powers of floats. Those that PowerOf leaves out are computed afterwards by the C library.
+HLOD_TARGET void PowerSingle(void* out, const void* a, const void* b, const void*, int n, int64_t) {
+  auto* o = static_cast<float*>(out);
+  const auto* x = static_cast<const float*>(a);
+  const auto* y = static_cast<const float*>(b);
+  constexpr int kBlock = 64;
+  for (int begin = 0; begin < n; begin += kBlock) {
+    const int count = n - begin < kBlock ? n - begin : kBlock;
+    float base[kBlock], exponent[kBlock];  // Copies, because `out` may be an operand.
+    for (int i = 0; i < count; ++i) base[i] = x[begin + i];
+    for (int i = 0; i < count; ++i) exponent[i] = y[begin + i];
+    uint32_t others = 0;
+    for (int i = 0; i < count; ++i) {
+      others |= PowerIsRight(base[i], exponent[i]) ? 0 : 1;
+      o[begin + i] = PowerOf(base[i], exponent[i]);
+    }
+    for (int i = 0; i < count && others != 0; ++i) {
+      if (!PowerIsRight(base[i], exponent[i])) o[begin + i] = hlo::RealPower(base[i], exponent[i]);
+    }
+  }
+}
+
 // The remainder of floats. That of doubles is exact, and the quotient's last place finer than its distance
 // from the next integer, while the quotient is not too large; others, infinities and NaN are computed
 // afterwards by the C library.

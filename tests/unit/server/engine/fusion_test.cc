@@ -132,6 +132,56 @@ TEST(TileMath, SineAndCosineHoldOverTheWholeRange) {
   }
 }
 
+// Floats of every magnitude to powers of every magnitude, and those that C's standard lists.
+TEST(TileMath, PowersAreThoseOfTheCLibrary) {
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(), kInf = INFINITY;
+  std::vector<float> x, y;
+  const auto add = [&](float base, float exponent) {
+    x.push_back(base);
+    y.push_back(exponent);
+  };
+  constexpr float kSpecial[] = {0,    -0.0f,  1,       -1,          kInf,       -kInf,        kNaN,
+                                0.5f, -0.5f,  2,       -2,          3,          -3,           4,
+                                1.5,  1e-40f, -1e-40f, 1e38f,       -8,         -1.5f,        1e-30f,
+                                2e9f, 3e9f,   -3e9f,   16777215.0f, 8388609.0f, -16777217.0f, 1e-45f};
+  for (const float base : kSpecial) {
+    for (const float exponent : kSpecial) add(base, exponent);
+  }
+  std::mt19937 random(4);
+  for (int i = 0; i < 200'000; ++i) {
+    add(std::bit_cast<float>(static_cast<uint32_t>(random())),
+        std::bit_cast<float>(static_cast<uint32_t>(random())));
+    const float base = std::bit_cast<float>(static_cast<uint32_t>(random() % 0x7f800000u));
+    // Results between the least and the greatest float.
+    const double most = 150 / std::max(std::fabs(std::log2(double{base})), 1e-3);
+    const double share = static_cast<double>(random()) / 4294967296.0 * 2 - 1;
+    add(base, static_cast<float>(most * share));
+    add(-base, static_cast<float>(std::rint(most * share)));
+  }
+  while (x.size() % kTile != 0) add(1, 1);
+  const TileOps* sets[kTileSetsMax];
+  const int count = AvailableTileOps(sets);
+  for (int set = 0; set < count; ++set) {
+    const TileFunction f = sets[set]->elementwise(hlo::kPower, Carrier::kF32);
+    for (size_t start = 0; start < x.size(); start += kTile) {
+      float z[kTile];
+      std::copy_n(x.data() + start, kTile, z);
+      f(z, z, y.data() + start, nullptr, kTile, 0);  // In place, as programs do.
+      for (int i = 0; i < kTile; ++i) {
+        const float base = x[start + i], exponent = y[start + i];
+        const double exact = std::pow(double{base}, double{exponent});
+        const auto want = static_cast<float>(exact);
+        bool right = want == z[i] && std::signbit(want) == std::signbit(z[i]);
+        if (std::isnan(want)) right = std::isnan(z[i]);
+        else if (!right && std::isfinite(want) && want != 0)
+          right = std::fabs(z[i] - exact) <= 0.55 * (std::nextafter(std::fabs(want), kInf) - std::fabs(want));
+        ASSERT_TRUE(right) << sets[set]->name << " " << base << "^" << exponent << " = " << z[i] << ", not "
+                           << want;
+      }
+    }
+  }
+}
+
 TEST(TileMath, NaNInfinityAndZeroComeOutAsTheCLibrarySays) {
   const float x[] = {NAN, INFINITY, -INFINITY, 0.0f, -0.0f, 1.0f, -1.0f, 200.0f, -200.0f};
   const TileOps* sets[kTileSetsMax];
