@@ -127,6 +127,18 @@ void GatherScattered(const WindowStarts& starts, const StridedIndex& targets,
   }
 }
 
+// Gathers `count` elements into a row.
+template <typename T>
+void GatherRow(const T* from, const int64_t* at, int64_t count, T* to) {
+  int64_t b = 0;
+  for (; b + 4 <= count; b += 4) {
+    // Loaded before they are stored, which the compiler cannot know to be possible.
+    const T e0 = from[at[b]], e1 = from[at[b + 1]], e2 = from[at[b + 2]], e3 = from[at[b + 3]];
+    to[b] = e0, to[b + 1] = e1, to[b + 2] = e2, to[b + 3] = e3;
+  }
+  for (; b < count; ++b) to[b] = from[at[b]];
+}
+
 // Gathers the elements [begin, end) of all windows.
 template <typename T>
 void GatherAcross(const WindowStarts& starts, const StridedIndex& targets, const StridedIndex& window_from,
@@ -134,15 +146,18 @@ void GatherAcross(const WindowStarts& starts, const StridedIndex& targets, const
                   std::byte* out, int64_t begin, int64_t end) {
   const auto* from = reinterpret_cast<const T*>(operand);
   auto* to = reinterpret_cast<T*>(out);
+  const bool dense = targets.rank() <= 1 && targets.innermost_stride() == 1;
   int64_t at[kStartsABlock], target[kStartsABlock];
   for (int64_t block = 0; block < starts.count(); block += kStartsABlock) {
     const int64_t count = std::min(kStartsABlock, starts.count() - block);
     starts.Resolve<true>(indices, block, count, at);
-    for (int64_t b = 0; b < count; ++b) target[b] = targets.Offset(block + b);
+    for (int64_t b = 0; b < count && !dense; ++b) target[b] = targets.Offset(block + b);
     for (int64_t element = begin; element < end; ++element) {
       const T* const source = from + window_from.Offset(element);
       T* const place = to + window_to.Offset(element);
-      for (int64_t b = 0; b < count; ++b) place[target[b]] = source[at[b]];
+      if (dense) GatherRow(source, at, count, place + block);
+      else
+        for (int64_t b = 0; b < count; ++b) place[target[b]] = source[at[b]];
     }
   }
 }
