@@ -5,6 +5,7 @@
 
 #include "common/base/errors/status.h"
 #include "server/engine/contraction/contraction_steps.h"
+#include "server/engine/contraction/convolution_lines.h"
 #include "server/engine/contraction/exact_sums.h"
 #include "server/engine/contraction/onednn.h"
 #include "server/engine/run/compute_types.h"
@@ -68,7 +69,8 @@ class ConvolutionStep final : public Step {
     // Without instructions for bf16, its kernels take several times as long as those of f32 and the
     // conversions.
     const bool slow = lhs.type == hlo::kBF16 && !OneDnnHas(dnnl::cpu_isa::avx512_core_bf16);
-    if (big && !slow) library_ = MakeOneDnnConvolution(form_, lhs.type, rhs.type, out.type, threads);
+    const bool own = IsFilter(lhs.type, rhs.type, out.type);
+    if (big && !slow && !own) library_ = MakeOneDnnConvolution(form_, lhs.type, rhs.type, out.type, threads);
     if (library_ == nullptr && !(big && UseExactFloats(lhs.type, rhs.type, out.type, threads))) {
       const auto lhs_convert = FindConversion(lhs.type, type_), rhs_convert = FindConversion(rhs.type, type_),
                  out_convert = FindConversion(type_, out.type);
@@ -76,7 +78,8 @@ class ConvolutionStep final : public Step {
       lhs_.convert = *lhs_convert;
       rhs_.convert = *rhs_convert;
       out_.convert = *out_convert;
-      if (big && type_ == hlo::kF32) library_ = MakeOneDnnConvolution(form_, type_, type_, type_, threads);
+      if (big && type_ == hlo::kF32 && !own)
+        library_ = MakeOneDnnConvolution(form_, type_, type_, type_, threads);
     }
     int64_t scratch = 0;
     for (Array* array : {&lhs_, &rhs_, &out_}) {
@@ -93,6 +96,14 @@ class ConvolutionStep final : public Step {
   }
 
  private:
+  // Returns true for filters of one feature, such as a signal's: oneDNN, which computes the features of a
+  // place side by side, takes six times as long for them as sums of shifted lines.
+  bool IsFilter(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::PrimitiveType out) const {
+    return lhs == hlo::kF32 && rhs == hlo::kF32 && out == hlo::kF32 && form_.features == 1 &&
+           form_.outputs == 1 && form_.feature_groups == 1 && form_.batch_groups == 1 &&
+           ChooseConvolutionLines<float>(form_).has_value();
+  }
+
   // Sets up oneDNN to compute a convolution of integers in f32, which is exact and several times as fast as
   // loops over integers. Returns false if it would not be exact, or oneDNN has no kernel.
   bool UseExactFloats(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::PrimitiveType out, int threads) {

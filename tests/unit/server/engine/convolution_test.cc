@@ -149,6 +149,13 @@ TEST(Convolution, Lines) {
   Check("[1,1400,2]", "[9,2,16]", "[1,1392,16]", "size=9", "b0f_0io->b0f");
   Check("[2,9,8]", "[40,8,24]", "[2,3,24]", "size=40 stride=5 pad=20_21", "b0f_0io->b0f");
 }
+// Filters of one feature are lines in f32, too: a signal's, which the kernel overhangs by all but one
+// element, and an image's.
+TEST(Convolution, FiltersOfOneFeature) {
+  Check("[1,1,1500]", "[1,1,33]", "[1,1,1532]", "size=33 pad=32_32 rhs_reversal=1", "bf0_oi0->bf0");
+  Check("[1,1,2000]", "[1,1,40]", "[1,1,1883]", "size=40 rhs_dilate=3", "bf0_oi0->bf0");
+  Check("[3,1,40,50]", "[1,1,5,7]", "[3,1,20,50]", "size=5x7 stride=2x1 pad=2_2x3_3", "bf01_oi01->bf01");
+}
 TEST(Convolution, OtherTypes) {
   for (const std::string type : {"s32", "c64", "f16"}) {
     ExpectStep(Text(type + "[2,6,6,3]", type + "[3,3,3,4]", type + "[2,6,6,4]", "size=3x3 pad=1_1x1_1",
