@@ -65,6 +65,13 @@ int64_t Aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 template <typename E>
 void TransposeElements(const std::byte* from, std::byte* to, int64_t rows, int64_t columns) {
   constexpr int64_t kSide = 16;
+  if (rows <= kSide && columns <= kSide) {
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < columns; ++c)
+        std::memcpy(to + (c * rows + r) * sizeof(E), from + (r * columns + c) * sizeof(E), sizeof(E));
+    }
+    return;
+  }
   for (int64_t r0 = 0; r0 < rows; r0 += kSide) {
     for (int64_t c0 = 0; c0 < columns; c0 += kSide) {
       for (int64_t r = r0; r < std::min(rows, r0 + kSide); ++r) {

@@ -12,7 +12,9 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "common/lapack/library.h"
@@ -66,8 +68,20 @@ class Frame {
   Integer size(char letter) const { return static_cast<Integer>(sizes_[letter]); }
   // Returns a leading dimension, which Fortran requires to be at least one.
   Integer leading(char letter) const { return std::max<Integer>(1, size(letter)); }
-  char letter(std::string_view attribute) const { return static_cast<char>(number(attribute)); }
-  int64_t number(std::string_view attribute) const { return config_.find(attribute)->second; }
+  // Return an attribute, whose name is a literal: from the second time on it is found by its address, because
+  // a problem may be as small as a comparison of strings.
+  template <size_t kSize>
+  char letter(const char (&attribute)[kSize]) const {
+    return static_cast<char>(number(attribute));
+  }
+  template <size_t kSize>
+  int64_t number(const char (&attribute)[kSize]) const {
+    for (const auto& [name, value] : known_) {
+      if (name == attribute) return value;
+    }
+    known_.emplace_back(attribute, config_.find(std::string_view(attribute))->second);
+    return known_.back().second;
+  }
 
   // Returns operand i, which may be written to.
   template <typename T>
@@ -113,6 +127,7 @@ class Frame {
  private:
   const Sizes& sizes_;
   const std::map<std::string, int64_t, std::less<>>& config_;
+  mutable std::vector<std::pair<const char*, int64_t>> known_;  // The attributes that were asked for.
   std::byte* const scratch_;
   int64_t used_ = 0;
   // In a query of the workspace size, some routines write the first element of another array (cgeev: of

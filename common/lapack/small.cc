@@ -39,8 +39,11 @@ I FactorLower(I n, T* a, I lda) {
 // A triangular matrix, column by column.
 template <typename T>
 struct Triangle {
-  I n;
-  bool lower, unit;
+  // Leaves the values unset: to clear all would take longer than to solve for a few.
+  Triangle(I order, bool is_lower, bool is_unit) : n(order), lower(is_lower), unit(is_unit) {}
+
+  const I n;
+  const bool lower, unit;
   T values[kSmallTriangle * kSmallTriangle];  // Others than the triangle's are not used.
 
   T At(I row, I column) const { return values[column * n + row]; }
@@ -106,7 +109,7 @@ void SmallPotrf(char uplo, I n, T* a, I lda, I* info) {
 template <typename T>
 void SmallTrsm(char side, char uplo, char trans, char diag, I m, I n, const T* a, I lda, T* b, I ldb) {
   const bool transposed = trans != 'N', left = side == 'L';
-  Triangle<T> triangle{left ? m : n, (uplo == 'L') != transposed, diag == 'U', {}};
+  Triangle<T> triangle(left ? m : n, (uplo == 'L') != transposed, diag == 'U');
   for (I column = 0; column < triangle.n; ++column) {
     for (I row = 0; row < triangle.n; ++row)
       triangle.values[column * triangle.n + row] = transposed ? a[row * lda + column] : a[column * lda + row];
