@@ -23,6 +23,8 @@ absl::StatusOr<std::unique_ptr<hlo::Module>> RunPipeline(const hlo::Module& give
       {Simplify},
       {MergeEqual},
       {UnrollReductions, HasLoops},
+      // The positions of an argmax are constants now.
+      {FoldConstants, HasLoops},
       // The slices that this makes are simplified by what follows.
       {NarrowSlices, HasWideSlices},
       // Barriers keep in a loop what a program computes again on purpose.

@@ -3,8 +3,14 @@
 //
 //   r = f32[] reduce(x, i), dimensions={0}      becomes     a = f32[] add(i, slice(x, [0:1]))
 //                                                           r = f32[] add(a, slice(x, [1:2])), ...
+//
+// What is reduced is computed slice by slice, too, if it is elementwise and cheap: as an array it would be
+// stored as a vector, of which scalars are read slowly.
 #include "common/passes/simplify/unroll_reductions.h"
 
+#include <map>
+#include <set>
+#include <tuple>
 #include <vector>
 
 #include "common/passes/copy.h"
@@ -15,11 +21,14 @@ using namespace hlo;
 
 namespace {
 
-// The limits on the elements of an input and of a result. With several results the input is stored as a
-// vector and read as scalars, so that a step of Viterbi's algorithm with three states took 340 ns, not 230.
-constexpr int64_t kElementsMax = 16, kResultsMax = 1;
+// The limit on the elements of an input.
+constexpr int64_t kElementsMax = 16;
+// The limit on the results, which a loop's machine code computes one after the other.
+constexpr int64_t kResultsMax = 4;
 // The limit on the instructions that the copies of a reducer become.
 constexpr int64_t kInstructionsMax = 256;
+// The limit on the elements of all operations that are computed slice by slice.
+constexpr int64_t kSlicedMax = 128;
 
 // Returns, by computation, whether it is run by each iteration of a loop.
 std::vector<bool> ComputationsInLoops(const Module& module) {
@@ -65,12 +74,75 @@ bool IsElementwiseReducer(const Computation& reducer) {
   return true;
 }
 
+// Returns true for operations that take no longer for an element than to store and load it.
+bool IsQuick(Opcode opcode) {
+  switch (opcode) {
+    case kAbs:
+    case kNegate:
+    case kNot:
+    case kConvert:
+    case kAdd:
+    case kSubtract:
+    case kMultiply:
+    case kMaximum:
+    case kMinimum:
+    case kAnd:
+    case kOr:
+    case kXor:
+    case kCompare:
+    case kSelect: return true;
+    default: return false;
+  }
+}
+
+// Returns true for an instruction of which a slice can be computed from slices of its operands.
+bool CanBeSliced(Instruction instruction) {
+  const Shape& shape = instruction.shape();
+  if (!shape.IsArray() || shape.HasDynamicDimension() || shape.IsScalar()) return false;
+  if (instruction.opcode() == kBroadcast) return !instruction.operand(0).shape().HasDynamicDimension();
+  if (!IsQuick(instruction.opcode()) || !IsExact(shape.type)) return false;
+  for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
+    const Shape& operand = instruction.operand(i).shape();
+    if (operand.dims != shape.dims || operand.HasDynamicDimension() || !IsExact(operand.type)) return false;
+  }
+  return true;
+}
+
+// Returns true for arrays that are in memory before an iteration reads them, or in none.
+bool IsGiven(Opcode opcode) {
+  return opcode == kParameter || opcode == kGetTupleElement || opcode == kConstant || opcode == kIota;
+}
+
+// Adds the operations to be sliced for slices of an instruction. Returns false if there are others.
+bool AddSliced(Instruction instruction, std::set<NodeId>& sliced) {
+  if (IsGiven(instruction.opcode()) || instruction.shape().IsScalar()) return true;
+  if (!CanBeSliced(instruction)) return false;
+  if (!sliced.insert(instruction.id()).second) return true;
+  if (static_cast<int64_t>(sliced.size()) > kSlicedMax) return false;
+  if (instruction.opcode() == kBroadcast) return true;
+  for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
+    if (!AddSliced(instruction.operand(i), sliced)) return false;
+  }
+  return true;
+}
+
+// Returns true if all inputs are computed slice by slice, from arrays that are given or smaller.
+bool SlicesInputs(Instruction reduce) {
+  std::set<NodeId> sliced;
+  for (uint32_t i = 0; i < reduce.operand_count() / 2; ++i) {
+    if (!AddSliced(reduce.operand(i), sliced)) return false;
+  }
+  return static_cast<int64_t>(sliced.size()) * ElementCount(reduce.operand(0).shape()).value_or(0) <=
+         kSlicedMax;
+}
+
 bool IsFewElements(Instruction reduce, const Computation& reducer) {
   const Shape& in = reduce.operand(0).shape();
   const Shape& out = reduce.shape().IsTuple() ? reduce.shape().tuple[0] : reduce.shape();
   const int64_t elements = ElementCount(in).value_or(0), results = ElementCount(out).value_or(0);
   if (in.HasDynamicDimension() || elements == 0 || elements > kElementsMax || results > kResultsMax)
     return false;
+  if (results > 1 && !SlicesInputs(reduce)) return false;
   for (uint32_t i = 0; i < reduce.operand_count(); ++i) {
     if (!IsExact(reduce.operand(i).shape().type)) return false;
   }
@@ -78,11 +150,63 @@ bool IsFewElements(Instruction reduce, const Computation& reducer) {
          IsElementwiseReducer(reducer);
 }
 
+// The slices of one computation's instructions, which reductions of one array share.
+class Slices {
+ public:
+  // Returns the part of an instruction that begins at `start` and has the dimensions `sizes`; computed of
+  // parts of its operands if that is asked for and possible.
+  NodeId Make(ComputationCopy& copy, Instruction of, const Dims& start, const Dims& sizes, bool of_parts) {
+    const std::tuple key(of.id(), start, sizes, of_parts);
+    if (const auto known = known_.find(key); known != known_.end()) return known->second;
+    NodeId made;
+    if (of.shape().dims == sizes) {
+      made = copy.node(of.id());
+    } else if (!of_parts || !CanBeSliced(of)) {
+      made = Slice(copy, of, start, sizes);
+    } else if (of.opcode() == kBroadcast) {
+      Dims operand_start, operand_sizes;
+      for (const int64_t d : of.dimensions()) {
+        operand_start.push_back(start[d]);
+        operand_sizes.push_back(sizes[d]);
+      }
+      const NodeId operand = Make(copy, of.operand(0), operand_start, operand_sizes, of_parts);
+      made = copy.CloneOver(of, {operand}, ShapeOf(copy, of, sizes));
+    } else {
+      std::vector<NodeId> operands;
+      for (uint32_t i = 0; i < of.operand_count(); ++i)
+        operands.push_back(Make(copy, of.operand(i), start, sizes, of_parts));
+      made = copy.CloneOver(of, operands, ShapeOf(copy, of, sizes));
+    }
+    return known_[key] = made;
+  }
+
+ private:
+  static ShapeId ShapeOf(ComputationCopy& copy, Instruction like, const Dims& dims) {
+    return copy.tables().Intern(Shape::Array(like.shape().type, dims));
+  }
+
+  static NodeId Slice(ComputationCopy& copy, Instruction of, const Dims& start, const Dims& sizes) {
+    SliceAttributes slice;
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      slice.start.push_back(start[d]);
+      slice.limit.push_back(start[d] + sizes[d]);
+      slice.stride.push_back(1);
+    }
+    return copy.Replace(of, kSlice, ShapeOf(copy, of, sizes), slice, {copy.node(of.id())});
+  }
+
+  std::map<std::tuple<NodeId, Dims, Dims, bool>, NodeId> known_;
+};
+
 // Unrolls one reduction.
 class Unrolling {
  public:
-  Unrolling(ComputationCopy& copy, Instruction reduce)
-      : copy_(copy), reduce_(reduce), reducer_(copy.module().computation(reduce.called()[0])) {
+  Unrolling(ComputationCopy& copy, Instruction reduce, Slices& slices)
+      : copy_(copy),
+        reduce_(reduce),
+        reducer_(copy.module().computation(reduce.called()[0])),
+        slices_(slices),
+        slices_inputs_(SlicesInputs(reduce)) {
     const Shape& shape = reduce.shape();
     dims_ = shape.IsTuple() ? shape.tuple[0].dims : shape.dims;
   }
@@ -117,22 +241,17 @@ class Unrolling {
 
   // Returns the elements of input `i` at one position along the reduced dimensions.
   NodeId SliceAt(uint32_t i, int64_t step) {
-    const Shape in = reduce_.operand(i).shape();
-    SliceAttributes slice;
-    slice.start.assign(in.dims.size(), 0);
-    slice.limit = in.dims;
-    slice.stride.assign(in.dims.size(), 1);
-    Dims sizes = in.dims;
+    const Instruction input = reduce_.operand(i);
+    Dims start(input.shape().dims.size(), 0), sizes = input.shape().dims;
     for (size_t r = reduce_.dimensions().size(); r-- > 0;) {
       const int64_t d = reduce_.dimensions()[r];
-      slice.start[d] = step % in.dims[d];
-      slice.limit[d] = slice.start[d] + 1;
+      start[d] = step % sizes[d];
+      step /= sizes[d];
       sizes[d] = 1;
-      step /= in.dims[d];
     }
-    const NodeId part =
-        copy_.Replace(reduce_, kSlice, ShapeOf(in.type, sizes), slice, {copy_.node(reduce_.operands()[i])});
-    return copy_.Replace(reduce_, kReshape, ShapeOf(in.type, dims_), DimensionsAttributes{}, {part});
+    const NodeId part = slices_.Make(copy_, input, start, sizes, slices_inputs_);
+    return copy_.Replace(reduce_, kReshape, ShapeOf(input.shape().type, dims_), DimensionsAttributes{},
+                         {part});
   }
 
   // Applies the reducer to arrays of the result's shape.
@@ -159,6 +278,8 @@ class Unrolling {
   ComputationCopy& copy_;
   const Instruction reduce_;
   const Computation& reducer_;
+  Slices& slices_;
+  const bool slices_inputs_;
   Dims dims_;
 };
 
@@ -168,11 +289,15 @@ std::unique_ptr<Module> UnrollReductions(const Module& module, PassWatch* watch)
   const std::vector<bool> inside = ComputationsInLoops(module);
   ComputationId computation = 0;
   const Computation* current = &module.computation(0);
+  Slices slices;
   return Rewritten(module, watch, [&](ComputationCopy& copy, Instruction instruction) {
-    while (current != &instruction.computation()) current = &module.computation(++computation);
+    while (current != &instruction.computation()) {
+      current = &module.computation(++computation);
+      slices = Slices();
+    }
     if (instruction.opcode() != kReduce || !inside[computation]) return copy.Clone(instruction);
     const Computation& reducer = module.computation(instruction.called()[0]);
-    return IsFewElements(instruction, reducer) ? Unrolling(copy, instruction).Make()
+    return IsFewElements(instruction, reducer) ? Unrolling(copy, instruction, slices).Make()
                                                : copy.Clone(instruction);
   });
 }

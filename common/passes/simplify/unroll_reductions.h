@@ -8,7 +8,8 @@
 namespace hlod::passes {
 
 // Replaces reductions of a few elements in loops by elementwise operations on slices, in the order of the
-// elements. Narrow floats are left out, whose sums are wider.
+// elements. Left out are narrow floats, whose sums are wider, and several results of an array that is not
+// computed slice by slice.
 std::unique_ptr<hlo::Module> UnrollReductions(const hlo::Module& module, PassWatch* watch = nullptr);
 
 }  // namespace hlod::passes

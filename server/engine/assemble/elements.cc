@@ -10,7 +10,7 @@ namespace hlod::engine::assemble {
 namespace {
 
 // More are faster as a vector, or make much code.
-constexpr int64_t kElementsMax = 4, kInstructionsMax = 128;
+constexpr int64_t kElementsMax = 4, kInstructionsMax = 256;
 constexpr Extent kOne{.whole = false, .one = true};
 
 }  // namespace

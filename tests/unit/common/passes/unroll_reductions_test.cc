@@ -42,8 +42,42 @@ TEST(UnrollReductions, ASumInALoop) {
                after.substr(after.find("body {")));
 }
 
-TEST(UnrollReductions, SeveralResultsStay) {
-  const std::string text = Loop("f32", " r = f32[2] reduce(x, y), dimensions={0}, to_apply=add\n");
+TEST(UnrollReductions, SeveralResultsOfAGivenArray) {
+  const std::string after = Loop("f32",
+                                 " b = f32[2] broadcast(y), dimensions={}\n"
+                                 " e0 = f32[1,2] slice(x), slice={[0:1], [0:2]}\n v0 = f32[2] reshape(e0)\n"
+                                 " s = f32[2] add(b, v0)\n"
+                                 " e1 = f32[1,2] slice(x), slice={[1:2], [0:2]}\n v1 = f32[2] reshape(e1)\n"
+                                 " r = f32[2] add(s, v1)\n");
+  ExpectGolden(&UnrollAndClean, Loop("f32", " r = f32[2] reduce(x, y), dimensions={0}, to_apply=add\n"),
+               after.substr(after.find("body {")));
+}
+
+// What is reduced is computed slice by slice; a slice of a broadcast is the broadcast of a slice.
+TEST(UnrollReductions, CheapOperandsAreSliced) {
+  const std::string d = " d = f32[2] get-tuple-element(p), index=2\n";
+  const std::string after = Loop("f32", d + " b = f32[2] broadcast(y), dimensions={}\n"
+                                            " d0 = f32[1] slice(d), slice={[0:1]}\n"
+                                            " c0 = f32[1,2] broadcast(d0), dimensions={0}\n"
+                                            " e0 = f32[1,2] slice(x), slice={[0:1], [0:2]}\n"
+                                            " m0 = f32[1,2] multiply(c0, e0)\n v0 = f32[2] reshape(m0)\n"
+                                            " s = f32[2] add(b, v0)\n"
+                                            " d1 = f32[1] slice(d), slice={[1:2]}\n"
+                                            " c1 = f32[1,2] broadcast(d1), dimensions={0}\n"
+                                            " e1 = f32[1,2] slice(x), slice={[1:2], [0:2]}\n"
+                                            " m1 = f32[1,2] multiply(c1, e1)\n v1 = f32[2] reshape(m1)\n"
+                                            " r = f32[2] add(s, v1)\n");
+  ExpectGolden(&UnrollAndClean,
+               Loop("f32", d + " c = f32[2,2] broadcast(d), dimensions={0}\n m = f32[2,2] multiply(c, x)\n"
+                               " r = f32[2] reduce(m, y), dimensions={0}, to_apply=add\n"),
+               after.substr(after.find("body {")));
+}
+
+// As a vector, exponentials are faster than one by one.
+TEST(UnrollReductions, SeveralResultsOfAnExpensiveArrayStay) {
+  const std::string text = Loop("f32",
+                                " e = f32[2,2] exponential(x)\n"
+                                " r = f32[2] reduce(e, y), dimensions={0}, to_apply=add\n");
   ExpectGolden(&UnrollAndClean, text, text);
 }
 
