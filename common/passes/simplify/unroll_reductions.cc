@@ -4,8 +4,8 @@
 //   r = f32[] reduce(x, i), dimensions={0}      becomes     a = f32[] add(i, slice(x, [0:1]))
 //                                                           r = f32[] add(a, slice(x, [1:2])), ...
 //
-// What is reduced is computed slice by slice, too, if it is elementwise and cheap: as an array it would be
-// stored as a vector, of which scalars are read slowly.
+// Computes the inputs slice by slice, too, if they are elementwise and cheap: arrays would be stored as
+// vectors, of which scalars are read slowly.
 #include "common/passes/simplify/unroll_reductions.h"
 
 #include <map>
@@ -154,7 +154,7 @@ bool IsFewElements(Instruction reduce, const Computation& reducer) {
 class Slices {
  public:
   // Returns the part of an instruction that begins at `start` and has the dimensions `sizes`; computed of
-  // parts of its operands if that is asked for and possible.
+  // parts of its operands if `of_parts` is true and that is possible.
   NodeId Make(ComputationCopy& copy, Instruction of, const Dims& start, const Dims& sizes, bool of_parts) {
     const std::tuple key(of.id(), start, sizes, of_parts);
     if (const auto known = known_.find(key); known != known_.end()) return known->second;

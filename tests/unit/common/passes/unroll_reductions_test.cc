@@ -53,7 +53,7 @@ TEST(UnrollReductions, SeveralResultsOfAGivenArray) {
                after.substr(after.find("body {")));
 }
 
-// What is reduced is computed slice by slice; a slice of a broadcast is the broadcast of a slice.
+// Inputs are computed slice by slice; a slice of a broadcast is the broadcast of a slice.
 TEST(UnrollReductions, CheapOperandsAreSliced) {
   const std::string d = " d = f32[2] get-tuple-element(p), index=2\n";
   const std::string after = Loop("f32", d + " b = f32[2] broadcast(y), dimensions={}\n"
