@@ -28,7 +28,7 @@ constexpr int64_t kResultsMax = 4;
 // The limit on the instructions that the copies of a reducer become.
 constexpr int64_t kInstructionsMax = 256;
 // The limit on the elements of all operations that are computed slice by slice.
-constexpr int64_t kSlicedMax = 128;
+constexpr int kSlicedMax = 128;
 
 // Returns, by computation, whether it is run by each iteration of a loop.
 std::vector<bool> ComputationsInLoops(const Module& module) {
@@ -154,14 +154,15 @@ bool IsFewElements(Instruction reduce, const Computation& reducer) {
 class Slices {
  public:
   // Returns the part of an instruction that begins at `start` and has the dimensions `sizes`; computed of
-  // parts of its operands if `of_parts` is true and that is possible.
-  NodeId Make(ComputationCopy& copy, Instruction of, const Dims& start, const Dims& sizes, bool of_parts) {
-    const std::tuple key(of.id(), start, sizes, of_parts);
+  // parts of its operands where that is possible, and these of theirs, through at most `depth` instructions:
+  // what broadcasts read may be as deep as the program.
+  NodeId Make(ComputationCopy& copy, Instruction of, const Dims& start, const Dims& sizes, int depth) {
+    const std::tuple key(of.id(), start, sizes, depth > 0);
     if (const auto known = known_.find(key); known != known_.end()) return known->second;
     NodeId made;
     if (of.shape().dims == sizes) {
       made = copy.node(of.id());
-    } else if (!of_parts || !CanBeSliced(of)) {
+    } else if (depth == 0 || !CanBeSliced(of)) {
       made = Slice(copy, of, start, sizes);
     } else if (of.opcode() == kBroadcast) {
       Dims operand_start, operand_sizes;
@@ -169,12 +170,12 @@ class Slices {
         operand_start.push_back(start[d]);
         operand_sizes.push_back(sizes[d]);
       }
-      const NodeId operand = Make(copy, of.operand(0), operand_start, operand_sizes, of_parts);
+      const NodeId operand = Make(copy, of.operand(0), operand_start, operand_sizes, depth - 1);
       made = copy.CloneOver(of, {operand}, ShapeOf(copy, of, sizes));
     } else {
       std::vector<NodeId> operands;
       for (uint32_t i = 0; i < of.operand_count(); ++i)
-        operands.push_back(Make(copy, of.operand(i), start, sizes, of_parts));
+        operands.push_back(Make(copy, of.operand(i), start, sizes, depth - 1));
       made = copy.CloneOver(of, operands, ShapeOf(copy, of, sizes));
     }
     return known_[key] = made;
@@ -249,7 +250,7 @@ class Unrolling {
       step /= sizes[d];
       sizes[d] = 1;
     }
-    const NodeId part = slices_.Make(copy_, input, start, sizes, slices_inputs_);
+    const NodeId part = slices_.Make(copy_, input, start, sizes, slices_inputs_ ? kSlicedMax : 0);
     return copy_.Replace(reduce_, kReshape, ShapeOf(input.shape().type, dims_), DimensionsAttributes{},
                          {part});
   }

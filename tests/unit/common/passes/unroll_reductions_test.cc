@@ -73,6 +73,22 @@ TEST(UnrollReductions, CheapOperandsAreSliced) {
                after.substr(after.find("body {")));
 }
 
+// Chains below broadcasts, which may be as long as a program, are sliced only so far down.
+TEST(UnrollReductions, ALongChainBelowABroadcastIsSlicedAtItsEnd) {
+  constexpr int kChain = 50'000;
+  std::string body = " d0 = f32[2] get-tuple-element(p), index=2\n";
+  for (int i = 1; i <= kChain; ++i) {
+    const std::string n = std::to_string(i), before = std::to_string(i - 1);
+    body += " d" + n + " = f32[2] add(d" + before + ", d" + before + ")\n";
+  }
+  body += " c = f32[2,2] broadcast(d" + std::to_string(kChain) +
+          "), dimensions={0}\n m = f32[2,2] multiply(c, x)\n"
+          " r = f32[2] reduce(m, y), dimensions={0}, to_apply=add\n";
+  const auto unrolled = UnrollReductions(*Parsed(Loop("f32", body)));
+  ASSERT_NE(unrolled, nullptr);
+  EXPECT_LT(unrolled->instruction_count(), kChain + 1000);
+}
+
 // As a vector, exponentials are faster than one by one.
 TEST(UnrollReductions, SeveralResultsOfAnExpensiveArrayStay) {
   const std::string text = Loop("f32",
