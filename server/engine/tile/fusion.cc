@@ -27,6 +27,8 @@ using hlo::NodeId;
 
 // The number of instructions above which a pass's registers no longer fit into the cache.
 constexpr int kNodesMax = 96;
+// The length of a chain of views up to which it is looked through to learn whether a reshape is a view.
+constexpr int kViewsMax = 64;
 
 // Returns true when the instruction can be in a group at all.
 bool IsFusable(hlo::Instruction instruction) {
@@ -132,6 +134,7 @@ class Partition {
         effects_(effects),
         reads_(reads),
         level_(computation.size(), 0),
+        views_(computation.size(), 0),
         fused_(computation.size(), false),
         group_(computation.size()),
         patterns_(computation.size()),
@@ -165,6 +168,17 @@ class Partition {
   }
   bool IsReduce(NodeId id) const { return computation_[id].opcode() == hlo::kReduce; }
 
+  // Returns true for a view that those that read it look through. A reshape whose operand's strides it cannot
+  // express is computed by a step, which may read a group through other views; so may others behind a long
+  // chain.
+  bool IsReadThrough(hlo::Instruction instruction) {
+    if (!IsViewOpcode(instruction.opcode())) return false;
+    const NodeId id = instruction.id();
+    views_[id] = views_[instruction.operands()[0]] + 1;
+    if (instruction.opcode() != hlo::kReshape) return true;
+    return views_[id] <= kViewsMax && ResolveView(computation_, id, 1).base != id;
+  }
+
   // Returns the pattern of a reduce whose operand is computed in the same pass. Other reduces have their own
   // step.
   std::optional<ReducePattern> FusableReduce(hlo::Instruction instruction) {
@@ -180,7 +194,7 @@ class Partition {
       int level = 0;
       for (NodeId operand : instruction.operands()) level = std::max(level, level_[operand]);
       // A view is ready when its base is; any other instruction becomes a separate step.
-      level_[id] = IsViewOpcode(instruction.opcode()) || instruction.operand_count() == 0 ? level : level + 1;
+      level_[id] = instruction.operand_count() == 0 || IsReadThrough(instruction) ? level : level + 1;
       return;
     }
     const int64_t count = reduce.has_value() ? reduce->count() : Elements(instruction.shape());
@@ -253,6 +267,7 @@ class Partition {
   const std::vector<bool>& effects_;
   const StepReads& reads_;
   std::vector<int> level_;
+  std::vector<int> views_;  // The length of the chain of views that ends at the node.
   std::vector<bool> fused_;
   std::vector<NodeId> group_;                           // Union-find; the root of a set is its last node.
   std::vector<std::optional<ReducePattern>> patterns_;  // The value of a set is stored at its root.

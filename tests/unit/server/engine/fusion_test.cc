@@ -558,6 +558,18 @@ TEST(Fusion, AGroupNeverDependsOnItselfThroughAnotherStep) {
   EXPECT_NE(ExpectAgreesWithEvaluator(module, 1e-4, 1e-4), nullptr);
 }
 
+// A reshape that does not fit the strides of what is repeated is a step of its own.
+TEST(Fusion, AGroupNeverDependsOnItselfThroughAReshapeOfABroadcast) {
+  hlo::Module module("m");
+  Builder b(module, "main");
+  const Op x = b.Parameter(0, Shape::Array(hlo::kF32, {8}));
+  const Op a = b.Unary(hlo::kNegate, x);
+  const Op repeated = b.Reshape(b.Broadcast(a, {8, 3}, {0}), {24});
+  ASSERT_TRUE(b.Build(a + b.Slice(repeated, {0}, {8})).ok());
+  EXPECT_EQ(Groups(module).size(), 2u);
+  EXPECT_NE(ExpectAgreesWithEvaluator(module), nullptr);
+}
+
 TEST(Fusion, SoftmaxTakesFewPassesAndNoReferenceStep) {
   hlo::Module module("m");
   const hlo::ComputationId max = hlo::AddScalarReducer(module, hlo::kMaximum, hlo::kF32);
