@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <atomic>
+#include <latch>
 #include <thread>
 
 #include "hlod/runtime/group.h"
@@ -282,14 +283,17 @@ TEST_F(Groups, AClientWithoutOtherProcessesIsKeptForGraceUs) {
 
 TEST_F(Groups, ADaemonThatIsStartedAgainIsOfTheNextGroup) {
   StartThree();
-  Run(3, [this](const Client& client, int process) {
+  std::latch read(2);
+  Run(3, [&](const Client& client, int process) {
     const Executable sum = Must(client.CompileText(SumProgram(3)));
     const std::vector<Buffer> first = Must(sum.Execute({Pair(client, process)}));
     EXPECT_EQ(Must(first[0].ToLiteral()), Literal::Vector<int32_t>({3, 300}));
     if (process == 2) {
+      read.wait();  // The daemon may still be sending to the others when its own part is done.
       daemons_[2]->Kill(SIGKILL);
       return;
     }
+    read.count_down();
     const std::vector<Buffer> results = Must(sum.Execute({Pair(client, process)}));
     EXPECT_EQ(KindOf(results[0].ToLiteral().status()), ErrorKind::kLostDaemon);
   });
