@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+
 #include "common/base/saturated.h"
 
 namespace hlod::report {

@@ -89,7 +89,7 @@ TEST(UnrollReductions, ALongChainBelowABroadcastIsSlicedAtItsEnd) {
   EXPECT_LT(unrolled->instruction_count(), kChain + 1000);
 }
 
-// As a vector, exponentials are faster than one by one.
+// Exponentials are faster as a vector than one by one.
 TEST(UnrollReductions, SeveralResultsOfAnExpensiveArrayStay) {
   const std::string text = Loop("f32",
                                 " e = f32[2,2] exponential(x)\n"
