@@ -26,6 +26,7 @@
 #include "common/base/errors/error.h"
 #include "common/base/errors/status.h"
 #include "common/rpc/keepalive.h"
+#include "common/rpc/socket_address.h"
 #include "server/grpc/refusal.h"
 
 namespace hlod::grpc_server {
@@ -130,32 +131,6 @@ absl::StatusOr<rpc::Descriptor> ListenTcp(rpc::Endpoint& endpoint) {
   return fd;
 }
 
-// Returns the address that a socket is bound to.
-absl::StatusOr<rpc::Endpoint> EndpointOf(int fd) {
-  sockaddr_storage storage{};
-  socklen_t size = sizeof(storage);
-  if (getsockname(fd, reinterpret_cast<sockaddr*>(&storage), &size) != 0) {
-    return Unavailable("Descriptor %d is not a socket: %s.", fd, std::strerror(errno));
-  }
-  rpc::Endpoint endpoint;
-  if (storage.ss_family == AF_UNIX) {
-    const char* const path = reinterpret_cast<const sockaddr_un&>(storage).sun_path;
-    const size_t length = size - offsetof(sockaddr_un, sun_path);
-    const bool is_abstract = length > 1 && path[0] == '\0';
-    endpoint.path = is_abstract ? "@" + std::string(path + 1, length - 1) : std::string(path);
-    return endpoint;
-  }
-  endpoint.kind = rpc::Endpoint::Kind::kTcp;
-  char host[NI_MAXHOST], port[NI_MAXSERV];
-  if (getnameinfo(reinterpret_cast<const sockaddr*>(&storage), size, host, sizeof(host), port, sizeof(port),
-                  NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
-    return Unavailable("The address of descriptor %d cannot be read.", fd);
-  }
-  endpoint.host = host;
-  endpoint.port = std::atoi(port);
-  return endpoint;
-}
-
 }  // namespace
 
 absl::StatusOr<ListeningSocket> ListeningSocket::Open(const rpc::Endpoint& endpoint) {
@@ -174,7 +149,7 @@ absl::StatusOr<ListeningSocket> ListeningSocket::Open(const rpc::Endpoint& endpo
     case rpc::Endpoint::Kind::kTcp: {
       ASSIGN_OR_RETURN(listening.fd_, ListenTcp(listening.endpoint_));
       if (endpoint.port == 0) {
-        ASSIGN_OR_RETURN(const rpc::Endpoint bound, EndpointOf(listening.fd_.get()));
+        ASSIGN_OR_RETURN(const rpc::Endpoint bound, rpc::AddressOf(listening.fd_.get()));
         listening.endpoint_.port = bound.port;
       }
       return listening;
@@ -186,7 +161,7 @@ absl::StatusOr<ListeningSocket> ListeningSocket::Open(const rpc::Endpoint& endpo
 
 absl::StatusOr<ListeningSocket> ListeningSocket::Inherit(int fd) {
   ListeningSocket listening;
-  ASSIGN_OR_RETURN(listening.endpoint_, EndpointOf(fd));
+  ASSIGN_OR_RETURN(listening.endpoint_, rpc::AddressOf(fd));
   int accepting = 0;
   socklen_t size = sizeof(accepting);
   if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &accepting, &size) != 0 || accepting == 0) {

@@ -2,7 +2,6 @@
 // from one that cannot be reached.
 #include "client/runtime/connection/connector.h"
 
-#include <fcntl.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/completion_queue.h>
@@ -10,17 +9,9 @@
 #include <grpcpp/create_channel_posix.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/security/credentials.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
@@ -31,128 +22,20 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
+#include "client/runtime/connection/dial.h"
 #include "client/runtime/connection/grpc_pipe.h"
 #include "client/runtime/connection/process.h"
 #include "common/base/errors/status.h"
 #include "common/rpc/credentials.h"
-#include "common/rpc/keepalive.h"
 #include "common/rpc/shared_memory.h"
+#include "common/rpc/socket_address.h"
 
 namespace hlod::runtime {
 namespace {
 
 constexpr int kMessageBytesMax = 64 << 20;  // The limit on a received message; a ledger may have many lines.
-constexpr absl::Duration kSilence = absl::Seconds(30);
 // The time after which a bulk stream that moves no chunk is aborted.
 constexpr absl::Duration kBulkSilence = absl::Minutes(2);
-
-absl::Status Unreachable(const rpc::Endpoint& endpoint, int error) {
-  const std::string text =
-      absl::StrFormat("No daemon answers at %s: %s.", rpc::ToString(endpoint), std::strerror(error));
-  // The socket does not exist or refuses, so the daemon has ended.
-  if (error == ECONNREFUSED || error == ENOENT || error == ENOTDIR)
-    return MakeError(ErrorKind::kLostSession, text);
-  if (error == EACCES || error == EPERM) return MakeError(ErrorKind::kAuth, text);
-  return Unavailable("%s", text);
-}
-
-// Connects without blocking beyond the deadline. Returns 0 or an errno.
-int ConnectWithin(int fd, const sockaddr* address, socklen_t size, absl::Time deadline) {
-  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-  if (connect(fd, address, size) == 0) return 0;
-  if (errno != EINPROGRESS && errno != EAGAIN) return errno;
-  for (;;) {
-    pollfd waiting = {.fd = fd, .events = POLLOUT};
-    const int64_t ms = std::clamp<int64_t>(absl::ToInt64Milliseconds(deadline - absl::Now()), 0, 1 << 30);
-    const int n = poll(&waiting, 1, static_cast<int>(ms));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return n == 0 ? ETIMEDOUT : errno;
-    int error = 0;
-    socklen_t length = sizeof(error);
-    getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
-    return error;
-  }
-}
-
-absl::StatusOr<rpc::Descriptor> ConnectUnix(const rpc::Endpoint& endpoint, absl::Time deadline) {
-  const rpc::UnixAddress address = rpc::ToUnixAddress(endpoint.path);
-  for (;;) {
-    rpc::Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (!fd.valid()) return Unreachable(endpoint, errno);
-    // EAGAIN on a unix socket means that the listener's queue is full.
-    fcntl(fd.get(), F_SETFL, O_NONBLOCK);
-    if (connect(fd.get(), address.get(), address.size) == 0) return fd;
-    if (errno != EAGAIN || absl::Now() >= deadline) return Unreachable(endpoint, errno);
-    absl::SleepFor(absl::Milliseconds(1));
-  }
-}
-
-// Refuses a listener of another user on a default socket, or on an abstract one: that user could have made
-// the socket to get this program's data. Only the system makes the folder of the system's daemon, so the
-// folder's owner is that daemon's user.
-absl::Status CheckListener(int fd, const std::string& path) {
-  ASSIGN_OR_RETURN(const rpc::PeerCredentials peer, rpc::ReadPeerCredentials(fd));
-  if (peer.uid == geteuid() || peer.uid == 0) return absl::OkStatus();
-  struct stat folder = {};
-  if (path == rpc::kSystemSocketPath && stat("/run/hlod", &folder) == 0 && folder.st_uid == peer.uid &&
-      (folder.st_mode & S_IWOTH) == 0)
-    return absl::OkStatus();
-  return MakeError(
-      ErrorKind::kAuth,
-      absl::StrFormat("The daemon at unix:%s is not trusted: it runs as user %d, who is neither this "
-                      "user (%d) nor the system. If it is the one that is meant, give its address.",
-                      path, peer.uid, geteuid()));
-}
-
-// Returns an error for a descriptor that gRPC cannot use, since gRPC would abort the program.
-absl::Status CheckDescriptor(int fd) {
-  int type = 0;
-  socklen_t type_size = sizeof(type);
-  sockaddr_storage peer = {};
-  socklen_t peer_size = sizeof(peer);
-  if (fcntl(fd, F_GETFD) >= 0 && getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_size) == 0 &&
-      getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &peer_size) == 0) {
-    if (type == SOCK_STREAM) return absl::OkStatus();
-    errno = EPROTOTYPE;
-  }
-  return MakeError(ErrorKind::kArgument,
-                   absl::StrFormat("Descriptor %d is not a connected socket: %s.", fd, std::strerror(errno)));
-}
-
-// Breaks a TCP connection whose peer's kernel has not answered for kSilence, also while data is being sent:
-// the daemon always reads, so a peer that does not acknowledge is gone.
-void NoticeSilence(int fd) {
-  rpc::EnableKeepalive(fd, kSilence);
-  const unsigned int ms = static_cast<unsigned int>(absl::ToInt64Milliseconds(kSilence));
-  setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
-}
-
-absl::StatusOr<rpc::Descriptor> ConnectTcp(const rpc::Endpoint& endpoint, absl::Time deadline) {
-  addrinfo hints = {};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int resolved =
-      getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
-  if (resolved != 0) {
-    return Unavailable("Host (%s) of the daemon's address is unknown: %s.", endpoint.host,
-                       gai_strerror(resolved));
-  }
-  int error = EHOSTUNREACH;
-  rpc::Descriptor connected;
-  for (addrinfo* candidate = found; candidate != nullptr && !connected.valid();
-       candidate = candidate->ai_next) {
-    rpc::Descriptor fd(socket(candidate->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (!fd.valid()) continue;
-    error = ConnectWithin(fd.get(), candidate->ai_addr, candidate->ai_addrlen, deadline);
-    if (error == 0) connected = std::move(fd);
-  }
-  freeaddrinfo(found);
-  if (!connected.valid()) return Unreachable(endpoint, error);
-  const int on = 1;
-  setsockopt(connected.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-  NoticeSilence(connected.get());
-  return connected;
-}
 
 // Calls NoticeSilence for gRPC's socket of a TLS connection. gRPC does not expose that socket, so this
 // searches the descriptors of this process by the address that `probe` is connected to.
@@ -173,16 +56,10 @@ void NoticeSilenceOfPeer(int probe) {
 // Returns gRPC's name of the address that `socket` is connected to: "ipv4:10.0.0.1:9000",
 // "ipv6:%5B::1%5D:9000", where the brackets are escaped, as is the % of a scope.
 absl::StatusOr<std::string> TargetOf(int socket) {
-  sockaddr_storage peer = {};
-  socklen_t size = sizeof(peer);
-  auto* const address = reinterpret_cast<sockaddr*>(&peer);
-  char host[NI_MAXHOST], port[NI_MAXSERV];
-  if (getpeername(socket, address, &size) != 0 ||
-      getnameinfo(address, size, host, sizeof(host), port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) !=
-          0)
-    return Unavailable("The connection ended at once.");
-  if (peer.ss_family == AF_INET) return absl::StrCat("ipv4:", host, ":", port);
-  return absl::StrCat("ipv6:%5B", absl::StrReplaceAll(host, {{"%", "%25"}}), "%5D:", port);
+  const absl::StatusOr<rpc::Endpoint> peer = rpc::PeerOf(socket);
+  if (!peer.ok()) return Unavailable("The connection ended at once.");
+  if (peer->host.find(':') == std::string::npos) return absl::StrCat("ipv4:", peer->host, ":", peer->port);
+  return absl::StrCat("ipv6:%5B", absl::StrReplaceAll(peer->host, {{"%", "%25"}}), "%5D:", peer->port);
 }
 
 grpc::ChannelArguments Arguments() {
@@ -283,24 +160,7 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const rpc::Endpoint& 
         rpc::ToString(endpoint));
   }
   RETURN_IF_ERROR(ClaimGrpc());
-  rpc::Descriptor fd;
-  switch (endpoint.kind) {
-    case rpc::Endpoint::Kind::kDescriptor:
-      if (endpoint.descriptor < 0) return MakeError(ErrorKind::kLostSession, "The private daemon ended.");
-      RETURN_IF_ERROR(CheckDescriptor(endpoint.descriptor));
-      fd = rpc::Descriptor(endpoint.descriptor);
-      fcntl(fd.get(), F_SETFL, fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
-      break;
-    case rpc::Endpoint::Kind::kUnix: {
-      ASSIGN_OR_RETURN(fd, ConnectUnix(endpoint, deadline));
-      if (endpoint.found || endpoint.IsAbstract()) RETURN_IF_ERROR(CheckListener(fd.get(), endpoint.path));
-      break;
-    }
-    case rpc::Endpoint::Kind::kTcp: {
-      ASSIGN_OR_RETURN(fd, ConnectTcp(endpoint, deadline));
-      break;
-    }
-  }
+  ASSIGN_OR_RETURN(rpc::Descriptor fd, Dial(endpoint, deadline));
   if (!IsSecure(tls)) return grpc::CreateCustomInsecureChannelFromFd("hlod", fd.Release(), Arguments());
 
   if (endpoint.kind != rpc::Endpoint::Kind::kTcp) {
