@@ -9,6 +9,7 @@
 #include "common/base/errors/status.h"
 #include "common/evaluator/local_channels.h"
 #include "common/evaluator/rules/rules.h"
+#include "common/hlo/collectives/group_program.h"
 
 namespace hlod {
 namespace evaluator {

@@ -1,9 +1,7 @@
-// Collectives among the participants of a program: the groups that they form, and the computation of each
-// group.
+// Collectives among the participants of a program: the groups that they form.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -48,6 +46,8 @@ struct Collective {
 // group. REQUIRES: `instruction` is verified and not the end (-done) of a collective.
 absl::StatusOr<Collective> ReadCollective(Instruction instruction, const Participants& participants);
 
+// Returns the sizes of a collective's groups, each once.
+std::set<size_t> GroupSizes(const Collective& collective);
 // Returns true when the result of a start has its operands beside its results; words of context may follow.
 bool KeepsOperands(Opcode start);
 // Returns the shape of the result that a participant gets from a collective, without kept operands.
@@ -56,32 +56,5 @@ const Shape& GivenShape(Instruction collective);
 // Returns true for the end (-done) of a collective that was started before: its result is an element of its
 // operand.
 bool IsCollectiveEnd(Opcode opcode);
-
-// The computation of a group, as a program that one participant runs for all. Its parameters are the
-// operands of the group's first participant, then those of the second, and so on; its result is a tuple of
-// their results.
-struct GroupProgram {
-  enum class Results {
-    kEach,      // One result per participant.
-    kShared,    // One result, which is the same for all participants.
-    kForFirst,  // One result, for the group's first participant; the others get zeros.
-  };
-  std::unique_ptr<Module> module;
-  Results results = Results::kEach;
-};
-// Returns the sizes of a collective's groups, each once.
-std::set<size_t> GroupSizes(const Collective& collective);
-// Returns the approximate number of instructions of the group programs of all sizes: n times n pieces for an
-// all-to-all among n participants. 0 when `collective` has sources.
-int64_t GroupProgramSize(Instruction instruction, const Collective& collective);
-// Returns the program of the groups of `size` participants. REQUIRES: `collective` was read from
-// `instruction` of `module`, has no sources, and has a group of this size.
-absl::StatusOr<GroupProgram> MakeGroupProgram(const Module& module, Instruction instruction,
-                                              const Collective& collective, size_t size);
-// Returns the program of an all-reduce among `size` participants for vectors of `elements` elements in place
-// of its operands: each element is computed as in the whole program, so a part of the operands can be reduced
-// apart from the rest.
-absl::StatusOr<std::unique_ptr<Module>> MakePartProgram(const Module& module, Instruction instruction,
-                                                        size_t size, int64_t elements);
 
 }  // namespace hlod::hlo

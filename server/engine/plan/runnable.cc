@@ -12,6 +12,7 @@
 #include "common/hlo/bitcast.h"
 #include "common/hlo/collectives/channels.h"
 #include "common/hlo/collectives/collective.h"
+#include "common/hlo/collectives/group_program.h"
 #include "common/hlo/collectives/replica_groups.h"
 #include "common/passes/expand/expand_gpu_calls.h"
 #include "server/engine/plan/lowering/lowering_steps.h"

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "common/base/errors/status.h"
-#include "common/hlo/collectives/part_program.h"
+#include "common/hlo/collectives/group_program.h"
 #include "server/engine/run/copy_kernels.h"
 #include "server/engine/run/step_util.h"
 
@@ -91,7 +91,7 @@ absl::Status CollectiveExchange::MakeFolds(const hlo::Module& module, hlo::Instr
     std::unique_ptr<const Plan>& plan = plans_[{shape.type, fold.elements}];
     if (plan == nullptr) {
       ASSIGN_OR_RETURN(const std::unique_ptr<hlo::Module> part,
-                       hlo::MakeOperandPartProgram(module, instruction, i, group, fold.elements));
+                       hlo::MakePartProgram(module, instruction, i, group, fold.elements));
       ASSIGN_OR_RETURN(plan, Compile(*part, options));
     }
     fold.plan = plan.get();

@@ -23,6 +23,7 @@
 #include "common/base/system/rendezvous.h"
 #include "common/base/text/utf8.h"
 #include "common/hlo/collectives/collective.h"
+#include "common/hlo/collectives/group_program.h"
 #include "server/engine/plan/lowering/collective_exchange.h"
 #include "server/engine/run/step_util.h"
 
@@ -410,7 +411,7 @@ absl::StatusOr<std::unique_ptr<Step>> MakeCollectiveStep(const hlo::Module& modu
       ASSIGN_OR_RETURN(plans.whole, Compile(*group.module, options));
       if (!in_parts) continue;
       ASSIGN_OR_RETURN(const std::unique_ptr<hlo::Module> part,
-                       hlo::MakePartProgram(module, instruction, size, kBlock));
+                       hlo::MakePartProgram(module, instruction, 0, size, kBlock));
       ASSIGN_OR_RETURN(plans.block, Compile(*part, options));
     }
   }
