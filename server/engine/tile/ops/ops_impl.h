@@ -87,9 +87,9 @@ TileFunction Elementwise(Opcode opcode, Carrier carrier) {
     case hlo::kMulhi: return BinaryOf<MultiplyHigh, kIntegers>(carrier);
     case hlo::kDivide: return BinaryOf<Divide, kNumber>(carrier);
     case hlo::kRemainder:
-      return carrier == Carrier::kF32 ? &RemainderSingle : BinaryOf<Remainder, kReal>(carrier);
+      return carrier == Carrier::kF32 ? &FastSingle<SingleRemainder, 2> : BinaryOf<Remainder, kReal>(carrier);
     case hlo::kPower:
-      if (carrier == Carrier::kF32) return &PowerSingle;
+      if (carrier == Carrier::kF32) return &FastSingle<SinglePower, 2>;
       return ByCarrier<TileFunction>(carrier, []<typename T>() -> TileFunction {
         if constexpr (kIsFloat<T>) return &Binary<Power, T, T>;
         else if constexpr (kIsInteger<T>) return &PowerOfIntegers<T>;

@@ -32,87 +32,68 @@ HLOD_MATH(MathRoundAfz, __builtin_roundf(a), __builtin_round(a))
 HLOD_MATH(MathRoundEven, __builtin_rintf(a), __builtin_rint(a))
 #undef HLOD_MATH
 
-// Sine (quarter 0) and cosine (quarter 1). In single precision, elements too large for SineOrCosine are
-// computed afterwards by the C library.
+// Computes a function of one or two floats block by block: F::Fast() vectorised, then by the C library
+// (F::Exact()) the elements that F::IsFast() leaves out.
+template <typename F, int kOperands>
+HLOD_TARGET void FastSingle(void* out, const void* a, const void* b, const void*, int n, int64_t) {
+  auto* o = static_cast<float*>(out);
+  const auto* from_a = static_cast<const float*>(a);
+  const auto* from_b = static_cast<const float*>(kOperands == 2 ? b : a);
+  constexpr int kBlock = 64;
+  for (int begin = 0; begin < n; begin += kBlock) {
+    const int count = n - begin < kBlock ? n - begin : kBlock;
+    float x[kBlock], y[kBlock];  // Copies, because `out` may be an operand.
+    for (int i = 0; i < count; ++i) x[i] = from_a[begin + i];
+    for (int i = 0; i < count && kOperands == 2; ++i) y[i] = from_b[begin + i];
+    const float* const second = kOperands == 2 ? y : x;
+    uint32_t others = 0;
+    for (int i = 0; i < count; ++i) {
+      others |= F::IsFast(x[i], second[i]) ? 0 : 1;
+      o[begin + i] = F::Fast(x[i], second[i]);
+    }
+    for (int i = 0; i < count && others != 0; ++i) {
+      if (!F::IsFast(x[i], second[i])) o[begin + i] = F::Exact(x[i], second[i]);
+    }
+  }
+}
+
+// Sine (quarter 0) and cosine (quarter 1). In single precision, those of elements that are too large for
+// SineOrCosine are not fast.
 template <int kQuarter>
 struct MathSine {
   template <typename T>
   HLOD_INLINE T Do(T a, int64_t) {
     return kQuarter == 0 ? std::sin(a) : std::cos(a);
   }
+  HLOD_INLINE bool IsFast(float a, float) { return Abs(a) < kSineReducible; }
+  HLOD_INLINE float Fast(float a, float) { return SineOrCosine(a, kQuarter); }
+  HLOD_INLINE float Exact(float a, float) { return Do(a, 0); }
 };
 template <int kQuarter>
-HLOD_TARGET void SineSingle(void* out, const void* a, const void*, const void*, int n, int64_t) {
-  auto* o = static_cast<float*>(out);
-  const auto* x = static_cast<const float*>(a);
-  constexpr int kBlock = 64;
-  for (int begin = 0; begin < n; begin += kBlock) {
-    const int count = n - begin < kBlock ? n - begin : kBlock;
-    float block[kBlock];  // A copy, because `out` may be `a`.
-    for (int i = 0; i < count; ++i) block[i] = x[begin + i];
-    uint32_t large = 0;
-    for (int i = 0; i < count; ++i) {
-      large |= Abs(block[i]) < kSineReducible ? 0 : 1;
-      o[begin + i] = SineOrCosine(block[i], kQuarter);
-    }
-    for (int i = 0; i < count && large != 0; ++i) {
-      if (!(Abs(block[i]) < kSineReducible)) o[begin + i] = MathSine<kQuarter>::Do(block[i], 0);
-    }
-  }
-}
-template <int kQuarter>
 TileFunction SineOf(Carrier carrier) {
-  if (carrier == Carrier::kF32) return &SineSingle<kQuarter>;
+  if (carrier == Carrier::kF32) return &FastSingle<MathSine<kQuarter>, 1>;
   return UnaryOf<MathSine<kQuarter>, kFloats>(carrier);
 }
 
-// Powers of floats. Those that PowerOf leaves out are computed afterwards by the C library.
-HLOD_TARGET void PowerSingle(void* out, const void* a, const void* b, const void*, int n, int64_t) {
-  auto* o = static_cast<float*>(out);
-  const auto* x = static_cast<const float*>(a);
-  const auto* y = static_cast<const float*>(b);
-  constexpr int kBlock = 64;
-  for (int begin = 0; begin < n; begin += kBlock) {
-    const int count = n - begin < kBlock ? n - begin : kBlock;
-    float base[kBlock], exponent[kBlock];  // Copies, because `out` may be an operand.
-    for (int i = 0; i < count; ++i) base[i] = x[begin + i];
-    for (int i = 0; i < count; ++i) exponent[i] = y[begin + i];
-    uint32_t others = 0;
-    for (int i = 0; i < count; ++i) {
-      others |= PowerIsRight(base[i], exponent[i]) ? 0 : 1;
-      o[begin + i] = PowerOf(base[i], exponent[i]);
-    }
-    for (int i = 0; i < count && others != 0; ++i) {
-      if (!PowerIsRight(base[i], exponent[i])) o[begin + i] = hlo::RealPower(base[i], exponent[i]);
-    }
-  }
-}
+// Powers of floats.
+struct SinglePower {
+  HLOD_INLINE bool IsFast(float base, float exponent) { return PowerIsRight(base, exponent); }
+  HLOD_INLINE float Fast(float base, float exponent) { return PowerOf(base, exponent); }
+  HLOD_INLINE float Exact(float base, float exponent) { return hlo::RealPower(base, exponent); }
+};
 
 // The remainder of floats. That of doubles is exact, and the quotient's last place finer than its distance
-// from the next integer, while the quotient is not too large; others, infinities and NaN are computed
-// afterwards by the C library.
-HLOD_TARGET void RemainderSingle(void* out, const void* a, const void* b, const void*, int n, int64_t) {
-  auto* o = static_cast<float*>(out);
-  const auto* x = static_cast<const float*>(a);
-  const auto* y = static_cast<const float*>(b);
-  constexpr int kBlock = 64;
-  constexpr double kQuotientMax = 1 << 26;
-  for (int begin = 0; begin < n; begin += kBlock) {
-    const int count = n - begin < kBlock ? n - begin : kBlock;
-    float dividend[kBlock], divisor[kBlock];  // Copies, because `out` may be an operand.
-    for (int i = 0; i < count; ++i) dividend[i] = x[begin + i];
-    for (int i = 0; i < count; ++i) divisor[i] = y[begin + i];
-    uint32_t others = 0;
-    for (int i = 0; i < count; ++i) {
-      const double from = dividend[i], by = divisor[i];
-      const double quotient = from / by;
-      others |= Abs(quotient) < kQuotientMax && Abs(divisor[i]) < kInf ? 0 : 1;
-      o[begin + i] = CopySign(static_cast<float>(from - __builtin_trunc(quotient) * by), dividend[i]);
-    }
-    for (int i = 0; i < count && others != 0; ++i) {
-      const double quotient = static_cast<double>(dividend[i]) / static_cast<double>(divisor[i]);
-      if (!(Abs(quotient) < kQuotientMax && Abs(divisor[i]) < kInf))
-        o[begin + i] = std::fmod(dividend[i], divisor[i]);
-    }
+// from the next integer, while the quotient is not too large; others, infinities and NaN are not fast.
+struct SingleRemainder {
+  HLOD_INLINE double Quotient(float dividend, float divisor) {
+    return static_cast<double>(dividend) / static_cast<double>(divisor);
   }
-}
+  HLOD_INLINE bool IsFast(float dividend, float divisor) {
+    return Abs(Quotient(dividend, divisor)) < 1 << 26 && Abs(divisor) < kInf;
+  }
+  HLOD_INLINE float Fast(float dividend, float divisor) {
+    const double whole = __builtin_trunc(Quotient(dividend, divisor));
+    return CopySign(static_cast<float>(dividend - whole * divisor), dividend);
+  }
+  HLOD_INLINE float Exact(float dividend, float divisor) { return std::fmod(dividend, divisor); }
+};
