@@ -11,7 +11,8 @@ double TimesOf(const Module& module, Instruction i, size_t index) {
   switch (i.opcode()) {
     case kWhile: {
       const std::optional<int64_t> iterations = TripCountOf(module, i);
-      return static_cast<double>(index == 0 ? iterations.value_or(1) : iterations.value_or(0) + 1);
+      return index == 0 ? static_cast<double>(iterations.value_or(1))
+                        : static_cast<double>(iterations.value_or(0)) + 1;
     }
     case kScan: {
       const auto& attributes = i.attributes<ScanAttributes>();

@@ -2,7 +2,6 @@
 #include "common/hlo/analysis/trip_count.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -101,9 +100,8 @@ std::optional<LoopCounter> FindLoopCounter(Instruction init, const Computation& 
   if (!first.has_value() || !last.has_value() || !step.has_value()) return std::nullopt;
   // A counter beyond the largest number of its type would wrap around.
   const int64_t max = ByteSize(begin.shape()).value_or(0) < 4 ? INT8_MAX : INT32_MAX;
-  if (std::abs(*first) > max || std::abs(*last) > max || *step > max - std::max(*last, int64_t{0}) - 1) {
-    return std::nullopt;
-  }
+  const auto exceeds = [max](int64_t value) { return value > max || value < -max; };
+  if (exceeds(*first) || exceeds(*last) || *step > max - std::max(*last, int64_t{0}) - 1) return std::nullopt;
   const int64_t end = order == Order::kLe ? *last + 1 : *last;
   return LoopCounter{.index = *index,
                      .begin = *first,

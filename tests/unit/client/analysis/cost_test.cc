@@ -85,6 +85,16 @@ TEST(Cost, ALoopOfUnknownLengthIsNamed) {
   EXPECT_THAT(cost.unknown_loops, ElementsAre("w"));
 }
 
+// Regression: std::abs of the smallest integer is negative, so that it passed as a small number.
+TEST(Cost, ALoopFromTheSmallestIntegerIsOfUnknownLength) {
+  std::string text = Loop("constant(5)");
+  text.replace(text.find("constant(0)"), 11, "constant(-9223372036854775808)");
+  for (size_t at = 0; (at = text.find("s32[]", at)) != std::string::npos;) text.replace(at, 3, "s64");
+  const ModuleCost cost = CostOfText(text);
+  EXPECT_EQ(cost.total.transcendentals, 8);
+  EXPECT_THAT(cost.unknown_loops, ElementsAre("w"));
+}
+
 // XLA notes the trip count as JSON, with any blanks, in any order, the number with or without quotes.
 TEST(Cost, ANotedTripCountIsReadAsJson) {
   const auto turns = [](const std::string& config) {
@@ -96,6 +106,13 @@ TEST(Cost, ANotedTripCountIsReadAsJson) {
   EXPECT_EQ(turns(R"({"known_init_step": {"step":"1"}, "known_trip_count" : { "n" : 7 }})"), 7);
   EXPECT_EQ(turns(R"({"note":"\"known_trip_count\":{\"n\":\"9\"}"})"), 1) << "a string that looks like it";
   EXPECT_EQ(turns(R"({"known_trip_count":{"n":"-5"}})"), 1);
+}
+
+// The comparison, before each iteration and at the end, is not of a negative number of times.
+TEST(Cost, TheLargestNotedTripCountDoesNotOverflow) {
+  std::string text = Loop("get-tuple-element(s), index=0");
+  text.insert(text.size() - 1, R"(, backend_config={"known_trip_count":{"n":"9223372036854775807"}})");
+  EXPECT_EQ(CostOfText(text).total.flops, 0x1p64) << "2^63 additions and as many comparisons";
 }
 
 TEST(Cost, CustomCallsAreListedOnce) {
