@@ -36,6 +36,19 @@ constexpr int64_t kBoxColumnsMax = 64;  // Wider boxes lose nothing by a call pe
 // would stay in memory, and every addition would wait for the store before it.
 constexpr int64_t kVectors = 4, kVectorBytes = 32;
 
+// Joins lanes, each with its counterpart in the other half, then those of that half, and so on.
+template <int64_t kWidth, typename T, typename Join>
+HLOD_ALWAYS_INLINE T JoinLanes(T* lanes, Join join) {
+  if constexpr (kWidth == 1) {
+    return lanes[0];
+  } else {
+    constexpr int64_t kHalf = kWidth / 2;
+#pragma omp simd
+    for (int64_t l = 0; l < kHalf; ++l) lanes[l] = join(lanes[l], lanes[l + kHalf]);
+    return JoinLanes<kHalf>(lanes, join);
+  }
+}
+
 template <typename Op>
 struct ExtremumKernel {
   using Order = OrderedKey<Op>;
@@ -45,6 +58,7 @@ struct ExtremumKernel {
   static HLOD_ALWAYS_INLINE void Run(const typename Op::Element* p, int64_t n, typename Op::Total* result) {
     constexpr int64_t kWidth = kVectorBytes / sizeof(Key), kLanes = kVectors * kWidth;
     Key a[kWidth], b[kWidth], c[kWidth], d[kWidth], nan[kWidth] = {}, more_nan[kWidth] = {};
+#pragma omp simd
     for (int64_t l = 0; l < kWidth; ++l) a[l] = b[l] = c[l] = d[l] = Order::None();
     int64_t i = 0;
     for (; i + kLanes <= n; i += kLanes) {
@@ -61,11 +75,13 @@ struct ExtremumKernel {
         more_nan[l] |= Order::IsNan(x) | Order::IsNan(z);
       }
     }
-    Key best = Order::None(), any = 0;
+#pragma omp simd
     for (int64_t l = 0; l < kWidth; ++l) {
-      best = Order::Join(best, Order::Join(Order::Join(a[l], b[l]), Order::Join(c[l], d[l])));
-      any |= nan[l] | more_nan[l];
+      a[l] = Order::Join(Order::Join(a[l], b[l]), Order::Join(c[l], d[l]));
+      nan[l] |= more_nan[l];
     }
+    Key best = JoinLanes<kWidth>(a, [](Key x, Key y) { return Order::Join(x, y); });
+    Key any = JoinLanes<kWidth>(nan, [](Key x, Key y) { return static_cast<Key>(x | y); });
     for (; i < n; ++i) {
       const auto value = Order::Load(p[i]);
       best = Order::Join(best, Order::Of(value));
@@ -95,12 +111,8 @@ struct RunKernel {
       Acc joined[kWidth];
       if constexpr (Op::kSmall) Widened(p + i, iterations, joined);
       else InVectors(p + i, iterations, joined);
-#pragma GCC unroll 8
-      for (int64_t half = kWidth / 2; half > 0; half /= 2) {
-#pragma GCC unroll 8
-        for (int64_t l = 0; l < half; ++l) joined[l] = Op::Apply(joined[l], joined[l + half]);
-      }
-      total = Op::Apply(total, static_cast<Total>(joined[0]));
+      const Acc sum = JoinLanes<kWidth>(joined, [](Acc x, Acc y) { return Op::Apply(x, y); });
+      total = Op::Apply(total, static_cast<Total>(sum));
       i += iterations * kLanes;
     }
     Acc rest = Op::Identity();
@@ -112,6 +124,7 @@ struct RunKernel {
   // Both combine `iterations` * kLanes elements to kWidth partial results.
   static HLOD_ALWAYS_INLINE void InVectors(const typename Op::Element* p, int64_t iterations, Acc* joined) {
     Acc a[kWidth], b[kWidth], c[kWidth], d[kWidth];
+#pragma omp simd
     for (int64_t l = 0; l < kWidth; ++l) a[l] = b[l] = c[l] = d[l] = Op::Identity();
     for (int64_t iteration = 0; iteration < iterations; ++iteration, p += kLanes) {
 #pragma omp simd
@@ -128,12 +141,14 @@ struct RunKernel {
   // Elements that are converted first benefit more from long loops.
   static HLOD_ALWAYS_INLINE void Widened(const typename Op::Element* p, int64_t iterations, Acc* joined) {
     Acc lanes[kLanes];
+#pragma omp simd
     for (int64_t l = 0; l < kLanes; ++l) lanes[l] = Op::Load(p[l]);
     for (int64_t iteration = 1; iteration < iterations; ++iteration) {
       p += kLanes;
 #pragma omp simd
       for (int64_t l = 0; l < kLanes; ++l) lanes[l] = Op::Apply(lanes[l], Op::Load(p[l]));
     }
+#pragma omp simd
     for (int64_t l = 0; l < kWidth; ++l) {
       joined[l] = Op::Apply(Op::Apply(lanes[l], lanes[2 * kWidth + l]),
                             Op::Apply(lanes[kWidth + l], lanes[3 * kWidth + l]));
@@ -487,7 +502,7 @@ class ReduceStep final : public Step {
   int64_t jobs_ = 0, rows_ = 0, chunks_ = 1;
   bool across_ = false;  // True if rows of one output are reduced across, before the elements of a row.
   std::vector<int64_t> box_rows_;  // The rows of a box, if the reduction is of many boxes of few of them.
-  bool short_rows_ = false;  // True if the operand consists of rows of run_ elements.
+  bool short_rows_ = false;        // True if the operand consists of rows of run_ elements.
 };
 
 }  // namespace
