@@ -128,8 +128,8 @@ struct NarrowElement {
 
 // True when S, the type in memory, has the same bytes as the carrier T in which elements are computed.
 template <typename S, typename T>
-inline constexpr bool kIsStored = std::is_same_v<S, T> ||
-                                  (std::is_same_v<S, uint8_t> && std::is_same_v<T, Byte>);
+inline constexpr bool kIsStored =
+    std::is_same_v<S, T> || (std::is_same_v<S, uint8_t> && std::is_same_v<T, Byte>);
 
 // Calls f.operator()<Storage, CarrierType>() for a type that has a carrier.
 template <typename F>
@@ -147,21 +147,21 @@ TileFunction ByStorage(PrimitiveType type, F f) {
 }
 
 TileFunction Load(PrimitiveType type) {
-  if (const TileFunction half = type == hlo::kF16 ? HalfFunction(Half::kLoad) : nullptr) return half;
+  if (const TileFunction half = HalfFunction(type, Half::kLoad)) return half;
   return ByStorage(type, []<typename S, typename T>() -> TileFunction {
     if constexpr (kIsStored<S, T>) return nullptr;
     else return &Unary<LoadElement<S, T>, T, S>;
   });
 }
 TileFunction Store(PrimitiveType type) {
-  if (const TileFunction half = type == hlo::kF16 ? HalfFunction(Half::kStore) : nullptr) return half;
+  if (const TileFunction half = HalfFunction(type, Half::kStore)) return half;
   return ByStorage(type, []<typename S, typename T>() -> TileFunction {
     if constexpr (kIsStored<S, T>) return nullptr;
     else return &Unary<StoreElement<S, T>, S, T>;
   });
 }
 TileFunction Narrow(PrimitiveType type) {
-  if (const TileFunction half = type == hlo::kF16 ? HalfFunction(Half::kNarrow) : nullptr) return half;
+  if (const TileFunction half = HalfFunction(type, Half::kNarrow)) return half;
   return ByStorage(type, []<typename S, typename T>() -> TileFunction {
     if constexpr (kIsStored<S, T>) return nullptr;
     else return &Unary<NarrowElement<S>, T, T>;
