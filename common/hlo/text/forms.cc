@@ -176,16 +176,18 @@ constexpr WindowKey kWindowKeys[] = {
 Status ReadWindowKey(Lexer& lexer, std::string_view key, size_t key_at, Window& window) {
   const auto* row = std::find_if(std::begin(kWindowKeys), std::end(kWindowKeys),
                                  [&](const auto& k) { return k.name == key; });
-  const bool pad = key == "pad", size = key == "size";
+  const bool pad = key == "pad";
   if (!pad && row == std::end(kWindowKeys)) {
     return lexer.At(key_at, Unimplemented("window has no \"%s\" in this build", key));
   }
   size_t parts = 0;
+  const bool first = window.empty();
   RETURN_IF_ERROR(ReadParts(lexer, [&](size_t at, size_t i, const Dims& n) -> Status {
     parts = i + 1;
-    if (size && i == window.size()) window.emplace_back();
+    if (first && i == window.size()) window.emplace_back();
     if (i >= window.size())
-      return lexer.ErrorAt(at, "%s has more than the %d dimensions of the window's size", key, window.size());
+      return lexer.ErrorAt(at, "%s has more than the %d dimensions of the keys before it", key,
+                           window.size());
     if (n.size() != (pad ? 2u : 1u))
       return lexer.ErrorAt(at, "%s has %d numbers for a dimension", key, n.size());
     if (pad) {
@@ -197,21 +199,25 @@ Status ReadWindowKey(Lexer& lexer, std::string_view key, size_t key_at, Window& 
     return OkStatus();
   }));
   if (parts == window.size()) return OkStatus();
-  return lexer.ErrorAt(key_at, "%s has %d dimensions, the window's size %d", key, parts, window.size());
+  return lexer.ErrorAt(key_at, "%s has %d dimensions, the keys before it %d", key, parts, window.size());
 }
 
 }  // namespace
 
 Status Read(Lexer& lexer, Window& value) {
   RETURN_IF_ERROR(lexer.Expect("{"));
+  bool sized = false;
+  const size_t begin = lexer.position();
   while (!lexer.Try("}")) {
     const size_t at = (lexer.SkipBlanks(), lexer.position());
     ASSIGN_OR_RETURN(const std::string_view key, lexer.Name());
     RETURN_IF_ERROR(lexer.Expect("="));
     RETURN_IF_ERROR(ReadWindowKey(lexer, key, at, value));
+    sized |= key == "size";
     lexer.Try(",");
   }
-  return OkStatus();
+  if (value.empty() || sized) return OkStatus();
+  return lexer.ErrorAt(begin, "the window has no size");
 }
 void Print(const Window& value, std::string& out) {
   std::string keys;

@@ -48,6 +48,32 @@ Status ReadComputation(Lexer& lexer, const ParseOptions& options, Tables& tables
   return OkStatus();
 }
 
+// Returns true when an instruction comes next, and not a computation: it begins with a shape or has a '='. A
+// computation may have the name of a type, too.
+bool AtInstruction(Lexer& lexer, const ParseOptions& options) {
+  lexer.SkipBlanks();
+  const size_t at = lexer.position();
+  bool found = text::AtShape(lexer) && text::ReadShape(lexer, options.nesting_max).ok() && lexer.AtName();
+  if (!found) {
+    lexer.Rewind(at);
+    lexer.TryWord("ROOT");
+    found = lexer.Name().ok() && lexer.Peek() == '=';
+  }
+  lexer.Rewind(at);
+  return found;
+}
+
+absl::Status ReadInstruction(Lexer& lexer, const ParseOptions& options, Tables& tables,
+                             text::ParsedModule& parsed) {
+  text::ParsedComputation computation;
+  computation.name = "entry";
+  RETURN_IF_ERROR(text::ReadAlone(lexer, options, tables, parsed, computation));
+  if (!lexer.AtEnd()) return lexer.Expected("the end of a text that is one instruction");
+  parsed.named.push_back(static_cast<uint32_t>(parsed.computations.size()));
+  parsed.computations.push_back(std::move(computation));
+  return OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Module>> ParseModule(std::string_view text, const ParseOptions& options) {
@@ -58,9 +84,13 @@ absl::StatusOr<std::unique_ptr<Module>> ParseModule(std::string_view text, const
   }
   Lexer lexer(text);
   auto module = std::make_unique<Module>("module");
-  if (lexer.TryWord("HloModule")) RETURN_IF_ERROR(text::ReadHeader(lexer, options, *module));
   text::ParsedModule parsed;
   xla::HloModuleProto rest;
+  if (lexer.TryWord("HloModule")) {
+    RETURN_IF_ERROR(text::ReadHeader(lexer, options, *module));
+  } else if (AtInstruction(lexer, options)) {
+    RETURN_IF_ERROR(ReadInstruction(lexer, options, module->tables(), parsed));
+  }
   while (!lexer.AtEnd()) {
     ASSIGN_OR_RETURN(const bool section, text::TryStackFrames(lexer, *rest.mutable_stack_frame_index()));
     if (!section) RETURN_IF_ERROR(ReadComputation(lexer, options, module->tables(), parsed));

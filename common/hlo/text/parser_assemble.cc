@@ -1,5 +1,7 @@
 // Resolves names to positions: orders computations and instructions so that each comes after those that it
 // needs, and appends them to the module.
+#include <numeric>
+
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "common/base/text/strings.h"
@@ -188,6 +190,13 @@ class Assembler {
     if (auto* compare = std::get_if<CompareAttributes>(&parsed.attributes)) {
       if (!parsed.states_comparison_type && !operands.empty())
         compare->type = DefaultComparisonType(operands[0]->type);
+    }
+    if (parsed.opcode == kMap && !operands.empty()) {  // A text without them means all of them.
+      Dims& dimensions = std::get<DimensionsAttributes>(parsed.attributes).dimensions;
+      if (dimensions.empty() && operands[0]->IsArray()) {
+        dimensions.resize(operands[0]->rank());
+        std::iota(dimensions.begin(), dimensions.end(), 0);
+      }
     }
     auto pad = [&](Precision& precision) {
       if (!precision.operand.empty())

@@ -66,6 +66,10 @@ Status ReadPositive(Lexer& lexer, const ParseOptions&, Module& module) {
 
 Status ReadFlag(Lexer& lexer, const ParseOptions&, Module&) { return lexer.Bool().status(); }
 Status ReadAnything(Lexer& lexer, const ParseOptions&, Module&) { return lexer.Braces().status(); }
+// Reads a flag, or a list of flags in braces.
+Status ReadFlags(Lexer& lexer, const ParseOptions&, Module&) {
+  return lexer.Peek() == '{' ? lexer.Braces().status() : lexer.Bool().status();
+}
 
 struct HeaderField {
   std::string_view name;
@@ -89,8 +93,8 @@ constexpr HeaderField kHeader[] = {
     // Requests of the compiler's caller about shardings and aliases, and tables for tools: they do not change
     // values.
     {"alias_passthrough_params", ReadFlag},
-    {"allow_spmd_sharding_propagation_to_parameters", ReadAnything},
-    {"allow_spmd_sharding_propagation_to_output", ReadAnything},
+    {"allow_spmd_sharding_propagation_to_parameters", ReadFlags},
+    {"allow_spmd_sharding_propagation_to_output", ReadFlags},
     {"origin_recovery_table", ReadAnything},
 };
 

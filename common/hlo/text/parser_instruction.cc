@@ -43,9 +43,16 @@ using absl::Status;
 class InstructionReader {
  public:
   InstructionReader(Lexer& lexer, const ParseOptions& options, int depth, Tables& tables,
-                    ParsedModule& module)
-      : lexer_(lexer), options_(options), depth_(depth), tables_(tables), module_(module) {}
+                    ParsedModule& module, ParsedComputation& computation)
+      : lexer_(lexer),
+        options_(options),
+        depth_(depth),
+        tables_(tables),
+        module_(module),
+        computation_(computation) {}
 
+  // Reads "ROOT name = shape opcode(operands), attributes". Instructions among its operands are appended to
+  // the computation.
   Status Read(ParsedInstruction& out) {
     out_ = &out;
     out.is_root = lexer_.TryWord("ROOT");
@@ -54,6 +61,26 @@ class InstructionReader {
     ASSIGN_OR_RETURN(out.name, lexer_.Name());
     out.notes.name = out.name;
     RETURN_IF_ERROR(lexer_.Expect("="));
+    return ReadRest(/*nested=*/false);
+  }
+
+  // Reads an instruction that is a whole text, with or without a name, whose operands are shapes of
+  // parameters, with or without names. Their parameters are appended to the computation.
+  Status ReadAlone(ParsedInstruction& out) {
+    alone_ = true;
+    if (!AtShape(lexer_)) return Read(out);
+    out_ = &out;
+    out.at = lexer_.position();
+    out.is_root = true;
+    out.name = out.notes.name = "root";
+    return ReadRest(/*nested=*/false);
+  }
+
+ private:
+  // Reads "shape opcode(operands), attributes"; without the attributes if it is nested in another
+  // instruction.
+  Status ReadRest(bool nested) {
+    ParsedInstruction& out = *out_;
     if (AtShape(lexer_)) {
       ASSIGN_OR_RETURN(out.shape, ReadShape(lexer_, options_.nesting_max));
     }
@@ -64,19 +91,20 @@ class InstructionReader {
     const std::optional<AsyncName> async = opcode ? std::nullopt : ParseAsyncName(name);
     if (async) opcode = async->half == kAsyncStart ? async->wrapped : async->half;
     if (!opcode)
-      return lexer_.At(at, Unimplemented("opcode \"%s\" is not known to this build%s", name, NearestOpcode(name)));
+      return lexer_.At(
+          at, Unimplemented("opcode \"%s\" is not known to this build%s", name, NearestOpcode(name)));
     out.opcode = *opcode;
     out.attributes = DefaultAttributes(*opcode);
     if (!out.shape && (*opcode == kConstant || *opcode == kParameter)) {
       return lexer_.ErrorAt(at, "%s needs its shape written before it", name);
     }
     RETURN_IF_ERROR(ReadOperands());
-    RETURN_IF_ERROR(ReadAttributes());
+    if (!nested) RETURN_IF_ERROR(ReadAttributes());
+    RETURN_IF_ERROR(CheckAttributes());
     RETURN_IF_ERROR(FinishNotes());
     return async && async->half == kAsyncStart ? Wrap() : OkStatus();
   }
 
- private:
   // A name such as "negate-start", XLA's short form of asynchronous instructions that wrap one instruction.
   struct AsyncName {
     Opcode half, wrapped;
@@ -148,14 +176,70 @@ class InstructionReader {
       return lexer_.Expect(")");
     }
     return ReadList(lexer_, "(", ")", [&]() -> Status {
-      // The long form repeats the operand's shape, which is ignored.
-      if (AtShape(lexer_)) RETURN_IF_ERROR(ReadShape(lexer_, options_.nesting_max).status());
-      ASSIGN_OR_RETURN(Reference operand, ReadReference());
-      if (lexer_.Peek() == '(')
-        return lexer_.ErrorAt(operand.at, "operands are names; instructions do not nest");
+      lexer_.SkipBlanks();
+      const size_t at = lexer_.position();
+      // The long form repeats the operand's shape, which is ignored if the operand has a name.
+      std::optional<Shape> shape;
+      if (AtShape(lexer_)) {
+        ASSIGN_OR_RETURN(shape, ReadShape(lexer_, options_.nesting_max));
+      }
+      Reference operand{.at = at};
+      if (!alone_ || !shape || lexer_.AtName()) {
+        ASSIGN_OR_RETURN(operand, ReadReference());
+      }
+      if (lexer_.Peek() == '(') {
+        lexer_.Rewind(at);
+        ASSIGN_OR_RETURN(operand, ReadNested());
+      } else if (alone_) {
+        if (!shape)
+          return lexer_.ErrorAt(at, "an operand of an instruction without a module needs its shape");
+        operand = ParameterFor(operand, *std::move(shape));
+      }
       out_->operands.push_back(operand);
       return OkStatus();
     });
+  }
+
+  // Reads an instruction in the place of an operand, as in add(x, negate(y)), into the computation.
+  absl::StatusOr<Reference> ReadNested() {
+    const size_t at = lexer_.position();
+    if (depth_ >= options_.nesting_max) {
+      return lexer_.ErrorAt(at, "instructions nest deeper than %d levels", options_.nesting_max);
+    }
+    InstructionReader reader(lexer_, options_, depth_ + 1, tables_, module_, computation_);
+    ParsedInstruction nested;
+    nested.at = at;
+    reader.out_ = &nested;
+    reader.alone_ = alone_;
+    RETURN_IF_ERROR(reader.ReadRest(/*nested=*/true));
+    nested.notes.name = absl::StrCat(ToAbsl(Name(nested.opcode)), ".anon");
+    return Append(std::move(nested));
+  }
+
+  // Returns the parameter of this name, or a new one that is appended to the computation.
+  Reference ParameterFor(const Reference& operand, Shape shape) {
+    int64_t number = 0;
+    for (const ParsedInstruction& other : computation_.instructions) {
+      if (other.opcode != kParameter) continue;
+      if (!operand.name.empty() && other.name == operand.name) return operand;
+      ++number;
+    }
+    ParsedInstruction parameter;
+    parameter.at = operand.at;
+    parameter.opcode = kParameter;
+    parameter.shape = std::move(shape);
+    parameter.attributes = ParameterAttributes{number};
+    parameter.name = operand.name;
+    parameter.notes.name = operand.name.empty() ? absl::StrCat("parameter.", number) : parameter.name;
+    return Append(std::move(parameter));
+  }
+
+  // Appends an instruction to the computation. Without a name it gets one that no text can have.
+  Reference Append(ParsedInstruction instruction) {
+    if (instruction.name.empty()) instruction.name = absl::StrCat("(", computation_.instructions.size(), ")");
+    const Reference reference{.name = module_.names.emplace_back(instruction.name), .at = instruction.at};
+    computation_.instructions.push_back(std::move(instruction));
+    return reference;
   }
 
   absl::StatusOr<Reference> ReadReference() {
@@ -191,11 +275,18 @@ class InstructionReader {
       if (!seen_.insert(name).second) return lexer_.ErrorAt(at, "attribute \"%s\" is given twice", name);
       ASSIGN_OR_RETURN(const bool known, ReadAttribute(name));
       if (!known)
-        return lexer_.At(at, Unimplemented("attribute \"%s\" of %s is not known to this build%s", name, Name(out_->opcode),
-                                           NearestField(out_->opcode, name)));
+        return lexer_.At(at, Unimplemented("attribute \"%s\" of %s is not known to this build%s", name,
+                                           Name(out_->opcode), NearestField(out_->opcode, name)));
     }
+    return OkStatus();
+  }
+
+  Status CheckAttributes() {
+    // A broadcast without dimensions is one of a scalar (the verifier refuses it for other operands), and a
+    // map without them one over all dimensions.
+    const bool implied = out_->opcode == kBroadcast || out_->opcode == kMap;
     for (const Field& field : FieldsOf(out_->opcode)) {
-      if (field.required && !seen_.contains(field.name)) {
+      if (field.required && !seen_.contains(field.name) && !implied) {
         return lexer_.ErrorAt(out_->at, "%s needs the attribute \"%s\"", Name(out_->opcode), field.name);
       }
     }
@@ -225,6 +316,10 @@ class InstructionReader {
     for (const CarriedField& field : CarriedFields()) {
       if (field.name != name) continue;
       RETURN_IF_ERROR(field.parse != nullptr ? field.parse(lexer_, rest_) : lexer_.Braces().status());
+      return true;
+    }
+    if (name == "mode" && std::holds_alternative<CollectiveAttributes>(out_->attributes)) {
+      RETURN_IF_ERROR(lexer_.Word().status());  // channel_id and use_global_device_ids say the same.
       return true;
     }
     return ReadCommonAttribute(name);
@@ -319,7 +414,9 @@ class InstructionReader {
   const int depth_;
   Tables& tables_;
   ParsedModule& module_;
+  ParsedComputation& computation_;
   ParsedInstruction* out_ = nullptr;
+  bool alone_ = false;  // The instruction is a whole text.
   std::set<std::string_view> seen_;
   xla::HloInstructionProto rest_;
   std::string async_thread_;
@@ -331,11 +428,19 @@ absl::Status ReadBody(Lexer& lexer, const ParseOptions& options, int depth, Tabl
                       ParsedModule& module, ParsedComputation& computation) {
   while (!lexer.Try("}")) {
     ParsedInstruction instruction;
-    RETURN_IF_ERROR(InstructionReader(lexer, options, depth, tables, module).Read(instruction));
+    RETURN_IF_ERROR(InstructionReader(lexer, options, depth, tables, module, computation).Read(instruction));
     computation.instructions.push_back(std::move(instruction));
   }
   if (!computation.instructions.empty()) return absl::OkStatus();
   return lexer.ErrorAt(computation.at, "computation \"%s\" has no instructions", computation.name);
+}
+
+absl::Status ReadAlone(Lexer& lexer, const ParseOptions& options, Tables& tables, ParsedModule& module,
+                       ParsedComputation& computation) {
+  ParsedInstruction instruction;
+  RETURN_IF_ERROR(InstructionReader(lexer, options, 0, tables, module, computation).ReadAlone(instruction));
+  computation.instructions.push_back(std::move(instruction));
+  return absl::OkStatus();
 }
 
 }  // namespace hlod::hlo::text

@@ -46,14 +46,20 @@ struct ParsedComputation {
 struct ParsedModule {
   // A computation written in place precedes the one that contains it.
   std::vector<ParsedComputation> computations;
-  std::vector<uint32_t> named;                  // The computations that can be called by name.
-  std::optional<uint32_t> entry;                // The computation marked ENTRY.
+  std::vector<uint32_t> named;    // The computations that can be called by name.
+  std::optional<uint32_t> entry;  // The computation marked ENTRY.
   std::deque<std::string> names;  // Storage for names of references that do not occur in the text.
 };
 
 // Reads the body of a computation after its '{', up to its '}'. Literals are interned in the tables.
 absl::Status ReadBody(Lexer& lexer, const ParseOptions& options, int depth, Tables& tables,
                       ParsedModule& module, ParsedComputation& computation);
+
+// Reads a text that is one instruction without a module, into a computation whose parameters are its
+// operands: "x = f32[4] add(f32[4] y, f32[4] z)", or XLA's canonical form without names, "f32[4] add(f32[4],
+// f32[4])".
+absl::Status ReadAlone(Lexer& lexer, const ParseOptions& options, Tables& tables, ParsedModule& module,
+                       ParsedComputation& computation);
 
 // Reads "HloModule name, attribute=value, ..." after the word HloModule, into the module.
 absl::Status ReadHeader(Lexer& lexer, const ParseOptions& options, Module& module);

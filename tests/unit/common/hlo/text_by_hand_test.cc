@@ -1,0 +1,131 @@
+// Tests forms of HLO text that XLA reads and does not print: instructions among operands, texts of one instruction, keys in
+// another order.
+#include "common/hlo/inference/verifier.h"
+#include "common/hlo/text/text.h"
+#include "gmock/gmock.h"
+
+namespace hlod::hlo {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string Printed(std::string_view text) {
+  const absl::StatusOr<std::unique_ptr<Module>> module = ParseModule(text);
+  if (!module.ok()) return std::string(module.status().message());
+  if (const absl::Status status = Verify(**module); !status.ok()) return std::string(status.message());
+  std::string printed = ToText(**module);
+  return printed.substr(printed.find("ENTRY"));
+}
+
+TEST(TextByHand, OperandsMayBeInstructions) {
+  EXPECT_EQ(Printed("ENTRY e {\n  x = f32[3] parameter(0)\n"
+                    "  ROOT r = add(negate(x), multiply(f32[3] exponential(x), f32[3] parameter(1)))\n}"),
+            "ENTRY e {\n"
+            "  x = f32[3] parameter(0)\n"
+            "  negate.anon = f32[3] negate(x)\n"
+            "  exponential.anon = f32[3] exponential(x)\n"
+            "  parameter.anon = f32[3] parameter(1)\n"
+            "  multiply.anon = f32[3] multiply(exponential.anon, parameter.anon)\n"
+            "  ROOT r = f32[3] add(negate.anon, multiply.anon)\n}\n");
+}
+
+TEST(TextByHand, NamesOfNestedInstructionsAreUnique) {
+  const std::string printed = Printed(
+      "ENTRY e {\n  add.anon = f32[] parameter(0)\n  ROOT r = tuple(add(add.anon, add.anon), add(add.anon, add.anon))\n}");
+  const absl::StatusOr<std::unique_ptr<Module>> again = ParseModule(printed);
+  ASSERT_TRUE(again.ok()) << again.status() << "\n" << printed;
+  EXPECT_EQ((*again)->entry().size(), 4u);
+}
+
+TEST(TextByHand, TuplesNestToo) {
+  EXPECT_THAT(Printed("ENTRY e { ROOT r = get-tuple-element((f32[2], s8[]) tuple(f32[2] parameter(0), s8[] "
+                      "constant(7))), index=1 }"),
+              HasSubstr("ROOT r = s8[] get-tuple-element(tuple.anon), index=1"));
+}
+
+TEST(TextByHand, BroadcastOfAScalarNeedsNoDimensions) {
+  EXPECT_THAT(Printed("ENTRY e { ROOT r = sqrt(f32[2,3] broadcast(f32[] parameter(0))) }"),
+              HasSubstr("broadcast(parameter.anon), dimensions={}"));
+  EXPECT_THAT(Printed("ENTRY e { ROOT r = f32[2,3] broadcast(f32[3] parameter(0)) }"),
+              HasSubstr("dimensions"));
+}
+
+TEST(TextByHand, MapsAreOverAllDimensions) {
+  EXPECT_THAT(Printed("f { a = f32[] parameter(0) ROOT b = f32[] negate(a) }\n"
+                      "ENTRY e { x = f32[2,3] parameter(0) ROOT r = f32[2,3] map(x), to_apply=f }"),
+              HasSubstr("map(x), dimensions={0,1}, to_apply=f"));
+}
+
+TEST(TextByHand, NestedInstructionsHaveNoAttributes) {
+  EXPECT_THAT(
+      Printed("ENTRY e { x = f32[2,3] parameter(0) ROOT r = negate(transpose(x), dimensions={1,0}) }"),
+      HasSubstr("transpose needs the attribute \"dimensions\""));
+}
+
+TEST(TextByHand, NestingHasALimit) {
+  std::string text;
+  for (int i = 0; i < 100000; ++i) text += "negate(";
+  EXPECT_THAT(Printed("ENTRY e { ROOT r = " + text), HasSubstr("instructions nest deeper than 64 levels"));
+  EXPECT_THAT(Printed("f32[] " + text), HasSubstr("nest deeper than 64 levels"));
+}
+
+TEST(TextByHand, OneInstructionIsAModule) {
+  EXPECT_EQ(Printed("%sum = f32[2,4]{1,0} add(f32[2,4]{1,0} %x, f32[2,4]{1,0} %y)"),
+            "ENTRY entry {\n"
+            "  x = f32[2,4]{1,0} parameter(0)\n"
+            "  y = f32[2,4]{1,0} parameter(1)\n"
+            "  ROOT sum = f32[2,4]{1,0} add(x, y)\n}\n");
+  EXPECT_EQ(Printed("s = f32[2] multiply(f32[2] x, f32[2] x)"),
+            "ENTRY entry {\n  x = f32[2] parameter(0)\n  ROOT s = f32[2] multiply(x, x)\n}\n");
+  EXPECT_EQ(Printed("f32[2] multiply(f32[2], f32[2])"),
+            "ENTRY entry {\n"
+            "  parameter.0 = f32[2] parameter(0)\n"
+            "  parameter.1 = f32[2] parameter(1)\n"
+            "  ROOT root = f32[2] multiply(parameter.0, parameter.1)\n}\n");
+}
+
+TEST(TextByHand, OneInstructionWithItsComputations) {
+  EXPECT_THAT(
+      Printed("s32[5]{0} conditional(pred[], s32[5]{0}, s32[5]{0}), true_computation=\n"
+              "{\n  tmp_0 = s32[5]{0} parameter(0)\n  ROOT tmp_1 = s32[5]{0} negate(s32[5]{0} tmp_0)\n},\n"
+              "false_computation=\n{\n  ROOT tmp_0 = s32[5]{0} parameter(0)\n}\n"),
+      HasSubstr("conditional(parameter.0, parameter.1, parameter.2), true_computation="));
+}
+
+TEST(TextByHand, AComputationMayHaveTheNameOfAType) {
+  EXPECT_THAT(Printed("b (x: f32[]) -> f32[] { ROOT x = f32[] parameter(0) }"), HasSubstr("ENTRY b {"));
+}
+
+TEST(TextByHand, OneInstructionNeedsShapesAndAnEnd) {
+  EXPECT_THAT(Printed("s = f32[2] negate(x)"),
+              HasSubstr("1:19: an operand of an instruction without a module needs"));
+  EXPECT_THAT(Printed("s = f32[2] negate(f32[2] x)\nt = f32[2] negate(f32[2] s)"),
+              HasSubstr("2:1: expected the end of a text that is one instruction"));
+}
+
+TEST(TextByHand, WindowsStateTheirKeysInAnyOrder) {
+  const std::string convolution =
+      "ENTRY e { x = f32[1,2,1] parameter(0) w = f32[1,1,1] parameter(1)\n"
+      "  ROOT c = f32[1,4,1] convolution(x, w), dim_labels=b0f_0io->b0f, window={";
+  EXPECT_THAT(Printed(convolution + "pad=1_1 size=1} }"), HasSubstr("window={size=1 pad=1_1}"));
+  EXPECT_THAT(Printed(convolution + "pad=1_1x0_0 size=1} }"),
+              HasSubstr("size has 1 dimensions, the keys before it 2"));
+  EXPECT_THAT(Printed(convolution + "pad=1_1} }"), HasSubstr("the window has no size"));
+}
+
+TEST(TextByHand, FlagsOfTheHeaderMayHaveBraces) {
+  EXPECT_THAT(
+      Printed("HloModule m, allow_spmd_sharding_propagation_to_parameters={true,false}, "
+              "allow_spmd_sharding_propagation_to_output=true\nENTRY e { ROOT x = s8[] parameter(0) }"),
+      HasSubstr("ROOT x = s8[] parameter(0)"));
+}
+
+TEST(TextByHand, ModesOfCollectivesAreRead) {
+  EXPECT_THAT(Printed("f { a = s8[] parameter(0) b = s8[] parameter(1) ROOT c = s8[] add(a, b) }\n"
+                      "ENTRY e { x = s8[] parameter(0) ROOT r = s8[] all-reduce(x), mode=cross_replica, "
+                      "replica_groups={}, to_apply=f }"),
+              HasSubstr("all-reduce(x), replica_groups={}, to_apply=f"));
+}
+
+}  // namespace
+}  // namespace hlod::hlo
