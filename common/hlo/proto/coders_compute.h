@@ -133,8 +133,21 @@ struct Coder<ConvolutionAttributes> {
     if (!in.proto.has_convolution_dimension_numbers()) {
       return InvalidArgument("convolution_dimension_numbers is missing");
     }
-    const auto& d = in.proto.convolution_dimension_numbers();
     out.window = ReadWindow(in.proto.window());
+    ReadDimensions(in.proto.convolution_dimension_numbers(), out);
+    // Old writers omit a group count of one.
+    out.feature_group_count = in.proto.feature_group_count() == 0 ? 1 : in.proto.feature_group_count();
+    out.batch_group_count = in.proto.batch_group_count() == 0 ? 1 : in.proto.batch_group_count();
+    return ReadPrecision(in, out.precision);
+  }
+  static void Encode(const ConvolutionAttributes& a, const Tables&, Proto& p) {
+    WriteWindow(a.window, p.mutable_window());
+    WriteDimensions(a, *p.mutable_convolution_dimension_numbers());
+    p.set_feature_group_count(a.feature_group_count);
+    p.set_batch_group_count(a.batch_group_count);
+    WritePrecision(a.precision, p.mutable_precision_config());
+  }
+  static void ReadDimensions(const xla::ConvolutionDimensionNumbers& d, ConvolutionAttributes& out) {
     out.input_batch = d.input_batch_dimension();
     out.input_feature = d.input_feature_dimension();
     out.input_spatial = Read(d.input_spatial_dimensions());
@@ -144,14 +157,8 @@ struct Coder<ConvolutionAttributes> {
     out.output_batch = d.output_batch_dimension();
     out.output_feature = d.output_feature_dimension();
     out.output_spatial = Read(d.output_spatial_dimensions());
-    // Old writers omit a group count of one.
-    out.feature_group_count = in.proto.feature_group_count() == 0 ? 1 : in.proto.feature_group_count();
-    out.batch_group_count = in.proto.batch_group_count() == 0 ? 1 : in.proto.batch_group_count();
-    return ReadPrecision(in, out.precision);
   }
-  static void Encode(const ConvolutionAttributes& a, const Tables&, Proto& p) {
-    WriteWindow(a.window, p.mutable_window());
-    auto& d = *p.mutable_convolution_dimension_numbers();
+  static void WriteDimensions(const ConvolutionAttributes& a, xla::ConvolutionDimensionNumbers& d) {
     d.set_input_batch_dimension(a.input_batch);
     d.set_input_feature_dimension(a.input_feature);
     Write(a.input_spatial, d.mutable_input_spatial_dimensions());
@@ -161,9 +168,6 @@ struct Coder<ConvolutionAttributes> {
     d.set_output_batch_dimension(a.output_batch);
     d.set_output_feature_dimension(a.output_feature);
     Write(a.output_spatial, d.mutable_output_spatial_dimensions());
-    p.set_feature_group_count(a.feature_group_count);
-    p.set_batch_group_count(a.batch_group_count);
-    WritePrecision(a.precision, p.mutable_precision_config());
   }
 };
 

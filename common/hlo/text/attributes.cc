@@ -17,7 +17,6 @@ using absl::StrAppend;
 
 constexpr std::array<std::string_view, 4> kTransposeWords = {"TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE",
                                                              "ADJOINT"};
-constexpr std::array<std::string_view, 3> kPrecisionWords = {"default", "high", "highest"};
 
 // Returns the PrecisionConfig of an alternative. It is printed as two attributes.
 template <typename T>

@@ -41,6 +41,9 @@ void Print(const std::vector<std::pair<int64_t, int64_t>>& value, std::string& o
 absl::Status ReadDimLabels(Lexer& lexer, Attributes& attributes);
 void PrintDimLabels(const Attributes& attributes, std::string& out);
 
+// The words of operand_precision, in order of their numbers.
+inline constexpr std::array<std::string_view, 3> kPrecisionWords = {"default", "high", "highest"};
+
 // Reads the next word and returns its position among `words`.
 absl::StatusOr<size_t> ReadOneOf(Lexer& lexer, absl::Span<const std::string_view> words);
 

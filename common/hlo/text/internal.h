@@ -40,6 +40,8 @@ struct CarriedField {
   bool early = false;  // Prints before the called computations.
 };
 absl::Span<const CarriedField> CarriedFields();
+// Returns those that only custom calls have: what a library's convolution computes.
+absl::Span<const CarriedField> CustomCallFields();
 
 // The name of a called computation in the text. The table is searched by opcode, then by name.
 struct CalleeField {

@@ -313,10 +313,14 @@ class InstructionReader {
       RETURN_IF_ERROR(ReadReference().status());  // Older texts repeat the start's callee.
       return true;
     }
-    for (const CarriedField& field : CarriedFields()) {
-      if (field.name != name) continue;
-      RETURN_IF_ERROR(field.parse != nullptr ? field.parse(lexer_, rest_) : lexer_.Braces().status());
-      return true;
+    for (const auto& fields :
+         {out_->opcode == kCustomCall ? CustomCallFields() : absl::Span<const CarriedField>(),
+          CarriedFields()}) {
+      for (const CarriedField& field : fields) {
+        if (field.name != name) continue;
+        RETURN_IF_ERROR(field.parse != nullptr ? field.parse(lexer_, rest_) : lexer_.Braces().status());
+        return true;
+      }
     }
     if (name == "mode" && std::holds_alternative<CollectiveAttributes>(out_->attributes)) {
       RETURN_IF_ERROR(lexer_.Word().status());  // channel_id and use_global_device_ids say the same.

@@ -212,6 +212,10 @@ class Printer {
     xla::HloInstructionProto proto;
     if (notes != nullptr) codec::EncodeNotes(*notes, &proto);
     PrintCarried(proto, /*early=*/false);
+    if (instruction.opcode() == kCustomCall) {
+      for (const text::CarriedField& field : text::CustomCallFields())
+        PrintAttribute(field.name, [&](std::string& value) { field.print(proto, value); });
+    }
     PrintFields(instruction, true);
     if (proto.has_sharding()) {
       PrintAttribute("sharding", [&](std::string& value) { value = text::ShardingText(proto.sharding()); });
@@ -232,7 +236,7 @@ class Printer {
       const std::string metadata = text::MetadataText(proto.metadata());
       if (metadata != "{}") StrAppend(&out_, ", metadata=", metadata);
     }
-    PrintOmissions(proto);
+    PrintOmissions(proto, call != nullptr);
   }
 
   // JSON is printed unquoted, so that people can read it, when the parser reads it back unchanged.
@@ -246,8 +250,8 @@ class Printer {
   }
 
   // Prints a comment with the fields that this text leaves out of an instruction and that may matter to
-  // others.
-  void PrintOmissions(const xla::HloInstructionProto& proto) {
+  // others. `call`: it is a custom call.
+  void PrintOmissions(const xla::HloInstructionProto& proto, bool call) {
     using P = xla::HloInstructionProto;
     static const codec::FieldSet shown = codec::FieldsOf(
         {P::kMetadataFieldNumber, P::kShardingFieldNumber, P::kFrontendAttributesFieldNumber,
@@ -262,7 +266,10 @@ class Printer {
     proto.GetReflection()->ListFields(proto, &fields);
     std::string omitted;
     for (const auto* field : fields) {
-      if (!shown[field->number()]) StrAppend(&omitted, omitted.empty() ? "" : ", ", field->name());
+      const bool of_call = call && (field->number() == P::kWindowFieldNumber ||
+                                    field->number() == P::kConvolutionDimensionNumbersFieldNumber);
+      if (!shown[field->number()] && !of_call)
+        StrAppend(&omitted, omitted.empty() ? "" : ", ", field->name());
     }
     if (proto.has_sharding() && text::ShardingText(proto.sharding()).empty())
       omitted += omitted.empty() ? "sharding" : ", sharding";

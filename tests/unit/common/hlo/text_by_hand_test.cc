@@ -1,8 +1,10 @@
-// Tests forms of HLO text that XLA reads and does not print: instructions among operands, texts of one instruction, keys in
-// another order.
+// Tests forms of HLO text that XLA reads and does not print: instructions among operands, texts of one
+// instruction, keys in another order; and the attributes of custom calls that state a convolution.
 #include "common/hlo/inference/verifier.h"
+#include "common/hlo/proto/codec.h"
 #include "common/hlo/text/text.h"
 #include "gmock/gmock.h"
+#include "proto/xla/hlo.pb.h"
 
 namespace hlod::hlo {
 namespace {
@@ -125,6 +127,38 @@ TEST(TextByHand, ModesOfCollectivesAreRead) {
                       "ENTRY e { x = s8[] parameter(0) ROOT r = s8[] all-reduce(x), mode=cross_replica, "
                       "replica_groups={}, to_apply=f }"),
               HasSubstr("all-reduce(x), replica_groups={}, to_apply=f"));
+}
+
+// Tests that the attributes of a library's convolution come back in text and proto.
+TEST(TextByHand, CustomCallsCarryConvolutions) {
+  const std::string call =
+      "custom-call(x, w), window={size=1x5 pad=0_0x2_2}, dim_labels=bf01_01io->bf01, feature_group_count=2, "
+      "operand_precision={highest,default}, custom_call_target=\"__cudnn$convForward\", backend_config={\"a\":1}";
+  const std::string text =
+      "ENTRY e { x = f32[2,8,1,9] parameter(0) w = f32[1,5,4,8] parameter(1)\n"
+      "  ROOT c = (f32[2,8,1,9], u8[0]) " +
+      call + " }";
+  const std::string printed = Printed(text);
+  for (const char* attribute : {"window={size=1x5 pad=0_0x2_2}", "dim_labels=bf01_01io->bf01",
+                                "feature_group_count=2", "operand_precision={highest,default}"}) {
+    EXPECT_THAT(printed, HasSubstr(attribute));
+  }
+  EXPECT_THAT(printed, testing::Not(HasSubstr("/* without")));
+  EXPECT_EQ(Printed(printed), printed);
+
+  const absl::StatusOr<std::unique_ptr<Module>> module = ParseModule(text);
+  ASSERT_TRUE(module.ok()) << module.status();
+  const xla::HloModuleProto proto = ToProto(**module);
+  const xla::HloInstructionProto& instruction = proto.computations(0).instructions(2);
+  EXPECT_EQ(instruction.window().dimensions(1).padding_high(), 2);
+  EXPECT_EQ(instruction.convolution_dimension_numbers().kernel_output_feature_dimension(), 3);
+  EXPECT_EQ(instruction.feature_group_count(), 2);
+  EXPECT_EQ(instruction.precision_config().operand_precision(0), xla::PrecisionConfig::HIGHEST);
+}
+
+TEST(TextByHand, OtherInstructionsHaveNoWindow) {
+  EXPECT_THAT(Printed("ENTRY e { x = f32[2] parameter(0) ROOT y = f32[2] negate(x), window={size=1} }"),
+              HasSubstr("attribute \"window\" of negate is not known"));
 }
 
 }  // namespace
