@@ -59,6 +59,8 @@ std::map<int64_t, double> LastOfEach(const std::vector<std::pair<int64_t, double
 Schedule LinearOnecycleSchedule(int64_t transition_steps, double peak_value, double pct_start,
                                 double pct_final, double div_factor, double final_div_factor, Caller caller) {
   RequireSteps(transition_steps, "linear_onecycle_schedule", caller);
+  RequireWithin(Limit::kUpToOne, "pct_start", pct_start, "linear_onecycle_schedule", caller);
+  RequireWithin(Limit::kUpToOne, "pct_final", pct_final, "linear_onecycle_schedule", caller);
   return PiecewiseInterpolateSchedule(Interpolation::kLinear, peak_value / div_factor,
                                       LastOfEach({{Part(pct_start, transition_steps), div_factor},
                                                   {Part(pct_final, transition_steps), 1 / div_factor},
@@ -69,6 +71,7 @@ Schedule LinearOnecycleSchedule(int64_t transition_steps, double peak_value, dou
 Schedule CosineOnecycleSchedule(int64_t transition_steps, double peak_value, double pct_start,
                                 double div_factor, double final_div_factor, Caller caller) {
   RequireSteps(transition_steps, "cosine_onecycle_schedule", caller);
+  RequireWithin(Limit::kUpToOne, "pct_start", pct_start, "cosine_onecycle_schedule", caller);
   return PiecewiseInterpolateSchedule(Interpolation::kCosine, peak_value / div_factor,
                                       LastOfEach({{Part(pct_start, transition_steps), div_factor},
                                                   {transition_steps, 1 / (div_factor * final_div_factor)}}),

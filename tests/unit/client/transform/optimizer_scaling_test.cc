@@ -1,5 +1,6 @@
 // The optimizers, schedules and losses of optim_scaling.h and optim_losses.h, compared with Optax's results
 // (optimizer/scaling.json).
+#include <cmath>
 #include <fstream>
 #include <map>
 
@@ -267,6 +268,12 @@ TEST_F(OptimizerScaling, OptionsAreChecked) {
   EXPECT_THAT(last_what_, HasSubstr("k (0) of apply_every is not positive"));
   Throws([] { optim::LinearOnecycleSchedule(0, 1); });
   EXPECT_THAT(last_what_, HasSubstr("transition_steps (0) is not positive"));
+  Throws([] { optim::LinearOnecycleSchedule(10, 1, NAN); });
+  EXPECT_THAT(last_what_, HasSubstr("pct_start is nan, and must be at least 0 and at most 1"));
+  Throws([] { optim::LinearOnecycleSchedule(10, 1, 0.3, 1e30); });
+  EXPECT_THAT(last_what_, HasSubstr("pct_final is 1e+30, and must be at least 0 and at most 1"));
+  Throws([] { optim::CosineOnecycleSchedule(10, 1, -1e30); });
+  EXPECT_THAT(last_what_, HasSubstr("pct_start is -1e+30, and must be at least 0 and at most 1"));
   Throws([] { optim::PiecewiseInterpolateSchedule(optim::Interpolation::kLinear, 1, {{3, -1}}); });
   EXPECT_THAT(last_what_, HasSubstr("the scale (-1) at 3 is negative"));
   Throws([] { optim::IncrementalUpdate(std::vector<Tensor>{Ones({2})}, std::vector<Tensor>{}, 0.1); });
