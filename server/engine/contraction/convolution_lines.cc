@@ -5,6 +5,7 @@
 
 #include "common/base/arithmetic.h"
 #include "server/engine/contraction/convolution_taps.h"
+#include "server/engine/contraction/panels/filter_kernel.h"
 #include "server/engine/contraction/panels/panel_kernels.h"
 #include "server/engine/contraction/subnormals.h"
 #include "server/engine/run/parallel.h"
@@ -119,6 +120,7 @@ class Lines {
     const T* const weights = rhs_ + group * outputs_ * form_.rhs_output;
 
     Clear(to, block);
+    if (transposed_ && features == 1 && outputs_ == 1) return AddFilter(x, weights, to, block, at, stop);
     for (int64_t p = KernelPositions(form_); p-- > 0; NextPosition(form_, position)) {
       if (stop.Stops(8)) return false;
       const Range places = PlacesInside(axis_, position[line_], block);
@@ -131,6 +133,30 @@ class Lines {
   }
 
  private:
+  // Adds all positions of a kernel of one feature and one output, some at a time.
+  bool AddFilter(const T* x, const T* weights, T* line, Range block, int64_t* at, StopCheck& stop) const {
+    constexpr int64_t kTapsAtOnce = 128;
+    FilterTap<T> taps[kTapsAtOnce];
+    int64_t position[hlo::kMaxRank] = {}, count = 0;
+    for (int64_t p = KernelPositions(form_); p-- > 0; NextPosition(form_, position)) {
+      const Range places = PlacesInside(axis_, position[line_], block);
+      at[line_] = places.begin;
+      if (places.begin < places.end) {
+        const Tap tap = TapAt(form_, at, position);
+        if (tap.inside)
+          taps[count++] = {weights[tap.weights], tap.x - places.begin, places.begin, places.end};
+      }
+      if (count == kTapsAtOnce || (p == 0 && count > 0)) {
+        RunBest<FilterKernel<T>>(static_cast<const FilterTap<T>*>(taps), count, x, block.begin, block.end,
+                                 line);
+        if (stop.Stops(count * (block.end - block.begin) / 8)) return false;
+        count = 0;
+      }
+      if (stop.Stops(8)) return false;
+    }
+    return true;
+  }
+
   void Clear(T* line, Range places) const {
     const int64_t count = places.end - places.begin;
     const int64_t rows = transposed_ ? outputs_ : count, columns = transposed_ ? count : outputs_;
