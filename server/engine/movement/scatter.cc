@@ -86,27 +86,60 @@ HLOD_ALWAYS_INLINE void JoinElements(typename Op::Element* to, const typename Op
   }
 }
 
+// Returns true if all starts are in [low, high), as they mostly are.
+HLOD_ALWAYS_INLINE bool AllInside(const int64_t* starts, int64_t n, int64_t low, int64_t high) {
+  int64_t outside = 0;
+#pragma omp simd reduction(| : outside)
+  for (int64_t i = 0; i < n; ++i) outside |= (starts[i] - low) | (high - 1 - starts[i]);
+  return outside >= 0;
+}
+
+// Joins a row of kWidth elements, or of any width if that is 0.
+template <typename Op, int64_t kWidth>
+HLOD_ALWAYS_INLINE void JoinRow(typename Op::Element* to, const typename Op::Element* from, int64_t width) {
+  constexpr int64_t kPart = 8, kHalf = kPart / 2;
+  if constexpr (kWidth != 0) {
+    JoinElements<Op, kWidth>(to, from);
+  } else {
+    int64_t left = width;
+    for (; left >= kPart; left -= kPart, to += kPart, from += kPart) JoinElements<Op, kPart>(to, from);
+    if (left >= kHalf) {
+      JoinElements<Op, kHalf>(to, from);
+      left -= kHalf, to += kHalf, from += kHalf;
+    }
+    for (; left > 0; --left, ++to, ++from) JoinElements<Op, 1>(to, from);
+  }
+}
+
 // Rows are short, so that one call takes many of them.
 template <typename Op>
 struct RowsKernel {
   using T = typename Op::Element;
   static HLOD_ALWAYS_INLINE void Run(T* d, const T* s, const int64_t* starts, int64_t n, int64_t src_stride,
                                      int64_t width, int64_t low, int64_t high) {
-    constexpr int64_t kPart = 8, kHalf = kPart / 2;
+    if (AllInside(starts, n, low, high)) {
+      if (width == 4) return All<4>(d, s, starts, n, src_stride, width);
+      if (width == 8) return All<8>(d, s, starts, n, src_stride, width);
+      return All<0>(d, s, starts, n, src_stride, width);
+    }
     int32_t kept[kStartsAtOnce];
     const int64_t count = StartsInside(starts, n, low, high, kept);
     for (int64_t i = 0; i < count; ++i) {
-      T* to = d + starts[kept[i]];
-      const T* from = s + kept[i] * src_stride;
       if (i + kAhead < count) __builtin_prefetch(d + starts[kept[i + kAhead]], 1);
-      int64_t left = width;
-      for (; left >= kPart; left -= kPart, to += kPart, from += kPart) JoinElements<Op, kPart>(to, from);
-      if (left >= kHalf) {
-        JoinElements<Op, kHalf>(to, from);
-        left -= kHalf, to += kHalf, from += kHalf;
-      }
-      for (; left > 0; --left, ++to, ++from) JoinElements<Op, 1>(to, from);
+      JoinRow<Op, 0>(d + starts[kept[i]], s + kept[i] * src_stride, width);
     }
+  }
+
+ private:
+  template <int64_t kWidth>
+  static HLOD_ALWAYS_INLINE void All(T* d, const T* s, const int64_t* starts, int64_t n, int64_t src_stride,
+                                     int64_t width) {
+    int64_t i = 0;
+    for (; i + kAhead < n; ++i, s += src_stride) {
+      __builtin_prefetch(d + starts[i + kAhead], 1);
+      JoinRow<Op, kWidth>(d + starts[i], s, width);
+    }
+    for (; i < n; ++i, s += src_stride) JoinRow<Op, kWidth>(d + starts[i], s, width);
   }
 };
 template <typename Op>
@@ -214,9 +247,8 @@ void AssignRows(std::byte* dst, const std::byte* src, const int64_t* starts, int
 Combine FindCombine(ScalarReducer reducer, hlo::PrimitiveType type) {
   Combine found;
   if (reducer == ScalarReducer::kSecond) {
-    VisitWidth(hlo::ByteWidth(type), [&]<typename T>() {
-      found = {Assign<sizeof(T)>, AssignPoints<T>, AssignRows<sizeof(T)>};
-    });
+    VisitWidth(hlo::ByteWidth(type),
+               [&]<typename T>() { found = {Assign<sizeof(T)>, AssignPoints<T>, AssignRows<sizeof(T)>}; });
     return found;
   }
   const auto combine = [&]<typename Op>() {
