@@ -2,7 +2,7 @@
 """Functions as people write them in JAX: the engine's times beside XLA's, in one run.
 
     functions.py MODULE_BENCH                          as machine code, with all instructions of this processor
-    functions.py MODULE_BENCH --level avx2             both limited to AVX2
+    functions.py MODULE_BENCH --level avx2             both limited to AVX2; XLA's YNNPACK only with --without-ynnpack
     functions.py MODULE_BENCH --only lstm,softmax --rounds 5
     functions.py MODULE_BENCH --against OLD_BENCH      an older build, too, in turn
     taskset -c 0 functions.py MODULE_BENCH --processor one core each, on a machine that does other things, too
@@ -609,6 +609,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--budget-ms", type=float, default=20)
     parser.add_argument("--level", choices=XLA_LEVELS)
+    parser.add_argument("--without-ynnpack", action="store_true", help="XLA's own products and sums: YNNPACK has no level")
     parser.add_argument("--against", help="another module_bench")
     parser.add_argument("--processor", action="store_true", help="processor time; with taskset, on a busy machine")
     options = parser.parse_args()
@@ -616,6 +617,8 @@ def main():
     if options.level:
         os.environ["XLA_FLAGS"] = f"--xla_cpu_max_isa={XLA_LEVELS[options.level]}"
         flags += ["--cpu-features", options.level]
+    if options.without_ynnpack:
+        os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_cpu_experimental_ynn_fusion_type="
     flags += ["--processor"] if options.processor else []
     clock = time.process_time if options.processor else time.perf_counter
     benches = [options.module_bench] + ([options.against] if options.against else [])
