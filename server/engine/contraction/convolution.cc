@@ -8,6 +8,7 @@
 #include "server/engine/contraction/convolution_lines.h"
 #include "server/engine/contraction/exact_sums.h"
 #include "server/engine/contraction/onednn.h"
+#include "server/engine/contraction/panels/pair_convolution.h"
 #include "server/engine/run/compute_types.h"
 #include "server/engine/run/parallel.h"
 #include "server/engine/run/step_util.h"
@@ -17,13 +18,6 @@ namespace {
 
 // The size below which creating primitives (about a millisecond) takes longer than it saves.
 constexpr double kTinyConvolutionFlops = 2 * 16384;
-
-// The number of products that are added up to one element.
-double TermsOf(const ConvolutionForm& form) {
-  double terms = static_cast<double>(form.features_a_group());
-  for (const ConvolutionAxis& axis : form.axes) terms *= static_cast<double>(axis.kernel);
-  return terms;
-}
 
 class ConvolutionStep final : public Step {
  public:
@@ -47,6 +41,8 @@ class ConvolutionStep final : public Step {
     std::byte* out = out_.convert != nullptr ? context.scratch + out_.offset : outputs[0];
     if (library_ != nullptr) {
       RETURN_IF_ERROR(library_->Run(lhs, rhs, out, context.scratch + library_offset_, context));
+    } else if (pairs_ != nullptr) {
+      RETURN_IF_ERROR(pairs_->Run(lhs, rhs, out, context.scratch + library_offset_, context));
     } else {
       RETURN_IF_ERROR(LoopConvolution(type_, form_, lhs, rhs, out, context));
     }
@@ -71,7 +67,11 @@ class ConvolutionStep final : public Step {
     const bool slow = lhs.type == hlo::kBF16 && !OneDnnHas(dnnl::cpu_isa::avx512_core_bf16);
     const bool own = IsFilter(lhs.type, rhs.type, out.type);
     if (big && !slow && !own) library_ = MakeOneDnnConvolution(form_, lhs.type, rhs.type, out.type, threads);
-    if (library_ == nullptr && !(big && UseExactFloats(lhs.type, rhs.type, out.type, threads))) {
+    if (big && library_ == nullptr) pairs_ = PairConvolution::Make(form_, lhs.type, rhs.type, out.type);
+    if (pairs_ != nullptr) {
+      type_ = hlo::kU32;
+      out_.convert = FindConversion(type_, out.type).value_or(nullptr);
+    } else if (library_ == nullptr && !(big && UseExactFloats(lhs.type, rhs.type, out.type, threads))) {
       const auto lhs_convert = FindConversion(lhs.type, type_), rhs_convert = FindConversion(rhs.type, type_),
                  out_convert = FindConversion(type_, out.type);
       if (!lhs_convert || !rhs_convert || !out_convert) return false;
@@ -91,6 +91,10 @@ class ConvolutionStep final : public Step {
       scratch += library_->scratch_bytes();
       set_text(text() + " [oneDNN " + library_->implementation() + "]");
     }
+    if (pairs_ != nullptr) {
+      scratch += pairs_->scratch_bytes();
+      set_text(text() + " [pairs]");
+    }
     set_scratch_bytes(scratch);
     return true;
   }
@@ -109,8 +113,7 @@ class ConvolutionStep final : public Step {
   bool UseExactFloats(hlo::PrimitiveType lhs, hlo::PrimitiveType rhs, hlo::PrimitiveType out, int threads) {
     const auto lhs_convert = FindConversion(lhs, hlo::kF32), rhs_convert = FindConversion(rhs, hlo::kF32);
     const ConvertFunction out_convert = FindWholeSumConversion(out);
-    if (!lhs_convert || !rhs_convert || out_convert == nullptr ||
-        !SumsAreExactInF32(TermsOf(form_), lhs, rhs))
+    if (!lhs_convert || !rhs_convert || out_convert == nullptr || !SumsAreExactInF32(form_.terms(), lhs, rhs))
       return false;
     library_ = MakeOneDnnConvolution(form_, hlo::kF32, hlo::kF32, hlo::kF32, threads);
     if (library_ == nullptr) return false;
@@ -133,10 +136,17 @@ class ConvolutionStep final : public Step {
   Array lhs_, rhs_, out_;
   bool empty_sum_ = false;
   std::unique_ptr<OneDnnConvolution> library_;
+  std::unique_ptr<PairConvolution> pairs_;
   int64_t library_offset_ = 0;
 };
 
 }  // namespace
+
+double ConvolutionForm::terms() const {
+  double terms = static_cast<double>(features_a_group());
+  for (const ConvolutionAxis& axis : axes) terms *= static_cast<double>(axis.kernel);
+  return terms;
+}
 
 double ConvolutionForm::flops() const {
   double flops = 2.0 * static_cast<double>(out_batches()) * static_cast<double>(outputs) *

@@ -30,6 +30,8 @@ struct ConvolutionForm {
 
   int64_t features_a_group() const { return features / feature_groups; }
   int64_t out_batches() const { return batch / batch_groups; }
+  // The number of products that are added up to one element.
+  double terms() const;
   double flops() const;
 };
 ConvolutionForm MakeConvolutionForm(hlo::Instruction convolution);

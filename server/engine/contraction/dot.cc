@@ -9,6 +9,7 @@
 #include "server/engine/contraction/contraction_steps.h"
 #include "server/engine/contraction/exact_sums.h"
 #include "server/engine/contraction/onednn_matmul.h"
+#include "server/engine/contraction/panels/pair_product.h"
 #include "server/engine/contraction/panels/panel_product.h"
 #include "server/engine/contraction/products.h"
 #include "server/engine/contraction/side.h"
@@ -49,6 +50,8 @@ class DotStep final : public Step {
       RETURN_IF_ERROR(onednn_->Run(lhs, rhs, out, context.scratch + library_offset_, context));
     } else if (panels_ != nullptr) {
       RETURN_IF_ERROR(panels_->Run(lhs, rhs, out, context.scratch + library_offset_, context));
+    } else if (pairs_ != nullptr) {
+      RETURN_IF_ERROR(pairs_->Run(lhs, rhs, out, context.scratch + library_offset_, context));
     } else {
       RETURN_IF_ERROR(LoopDot(type_, view_, lhs, rhs, out, context));
     }
@@ -79,6 +82,19 @@ class DotStep final : public Step {
     if (best == ProductLibrary::kPanels && use_panels()) return true;
     // With packed operands oneDNN may have a kernel that it lacks for others.
     return use_onednn(false) || (best == ProductLibrary::kOneDnn && use_onednn(true)) || use_panels();
+  }
+
+  // Sets up products of pairs, whose sums have 32 bits. Returns false if they do not support the types.
+  bool UsePairs(hlo::Instruction dot) {
+    if (library_.has_value() || view_.flops() <= kTinyDotFlops) return false;
+    const hlo::PrimitiveType out = dot.shape().type;
+    DotForm form = MakeDotForm(dot, lhs_.width, rhs_.width, false);
+    pairs_ = PairProduct::Make(form.view, dot.operand(0).shape().type, dot.operand(1).shape().type, out);
+    if (pairs_ == nullptr) return false;
+    UseForm(std::move(form));
+    type_ = hlo::kU32;
+    out_convert_ = FindConversion(type_, out).value_or(nullptr);
+    return true;
   }
 
   // Sets up a library on integers in f32. Returns false if that would not be exact, or not pay.
@@ -116,7 +132,7 @@ class DotStep final : public Step {
 
     view_ = MakeDotForm(dot, lhs_.width, rhs_.width, false).view;
     if (UseLibrary(dot, lhs.type, rhs.type, out.type, threads)) return Reserve();
-    if (UseExactFloats(dot, threads)) return Reserve();
+    if (UsePairs(dot) || UseExactFloats(dot, threads)) return Reserve();
 
     // Computes in the contraction type; converted arrays are dense in the scratch.
     const auto lhs_convert = FindConversion(lhs.type, type_), rhs_convert = FindConversion(rhs.type, type_),
@@ -151,10 +167,12 @@ class DotStep final : public Step {
     library_offset_ = bytes;
     if (onednn_ != nullptr) bytes += onednn_->scratch_bytes();
     if (panels_ != nullptr) bytes += panels_->scratch_bytes();
+    if (pairs_ != nullptr) bytes += pairs_->scratch_bytes();
     set_scratch_bytes(bytes);
     set_flops(view_.flops());
     if (onednn_ != nullptr) set_text(text() + " [oneDNN " + onednn_->implementation() + "]");
     if (panels_ != nullptr) set_text(text() + " [panels]");
+    if (pairs_ != nullptr) set_text(text() + " [pairs]");
     return true;
   }
 
@@ -167,6 +185,7 @@ class DotStep final : public Step {
   int64_t out_count_ = 0, out_bytes_ = 0;
   std::unique_ptr<OneDnnMatmul> onednn_;
   std::unique_ptr<PanelProduct> panels_;
+  std::unique_ptr<PairProduct> pairs_;
   int64_t out_offset_ = 0, library_offset_ = 0;
 };
 

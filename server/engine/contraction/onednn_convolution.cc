@@ -8,6 +8,7 @@
 #include "common/base/arithmetic.h"
 #include "common/base/errors/status.h"
 #include "server/engine/contraction/convolution_problems.h"
+#include "server/engine/contraction/exact_sums.h"
 #include "server/engine/run/step_util.h"
 
 namespace hlod::engine {
@@ -179,13 +180,23 @@ class Convolution final : public OneDnnConvolution {
   int64_t bytes_ = 0, primitive_scratch_ = 0;
 };
 
+// Returns true for 8-bit integers whose sums oneDNN computes exactly: it converts them to f32, signed ones
+// when 128 times the sum of the weights is still added to them.
+bool IsByteConvolution(const ConvolutionForm& form, hlo::PrimitiveType lhs, hlo::PrimitiveType rhs,
+                       hlo::PrimitiveType out) {
+  return (lhs == hlo::kS8 || lhs == hlo::kU8) && rhs == hlo::kS8 && out == hlo::kS32 &&
+         OneDnnHas(dnnl::cpu_isa::avx512_core_vnni) && SumsAreExactInF32(form.terms(), hlo::kU8, hlo::kS8);
+}
+
 std::unique_ptr<OneDnnConvolution> MakeWhole(const ConvolutionForm& form, hlo::PrimitiveType lhs,
                                              hlo::PrimitiveType rhs, hlo::PrimitiveType out, int threads) {
   const auto lhs_type = OneDnnType(lhs), rhs_type = OneDnnType(rhs), out_type = OneDnnType(out);
-  if (!lhs_type || !rhs_type || !out_type || !hlo::IsFloat(lhs) || lhs != rhs) return nullptr;
+  const bool bytes = IsByteConvolution(form, lhs, rhs, out);
+  if (!lhs_type || !rhs_type || !out_type || !(bytes || (hlo::IsFloat(lhs) && lhs == rhs))) return nullptr;
   if (form.axes.empty() || form.axes.size() > 3) return nullptr;
   const int widths[3] = {hlo::ByteWidth(lhs), hlo::ByteWidth(rhs), hlo::ByteWidth(out)};
   for (ConvolutionProblem& problem : ConvolutionProblems(form, *lhs_type, *rhs_type, *out_type)) {
+    if (bytes && problem.direction != Direction::kForward) continue;
     std::optional<CopyNd> flip;
     if (problem.direction != Direction::kBackwardWeights) {
       std::vector<bool> flipped;

@@ -7,13 +7,17 @@
 #define HLOD_PANEL_BYTES 32
 #define HLOD_PANEL_ROWS 6
 #include "server/engine/contraction/panels/panel_kernels_impl.h"
+// Uses its vectors.
+#include "server/engine/contraction/panels/pair_kernels_impl.h"
 
 namespace hlod::engine {
 extern const PanelKernels<float> kFloatPanels_avx2;
 extern const PanelKernels<double> kDoublePanels_avx2;
 extern const PanelPacks kPanelPacks_avx2;
+extern const PairKernels kPairKernels_avx2;
 const PanelKernels<float> kFloatPanels_avx2 = avx2::MakePanelKernels<float>();
 const PanelKernels<double> kDoublePanels_avx2 = avx2::MakePanelKernels<double>();
 const PanelPacks kPanelPacks_avx2 = avx2::MakePanelPacks();
+const PairKernels kPairKernels_avx2 = avx2::MakePairKernels();
 }  // namespace hlod::engine
 #endif

@@ -1,6 +1,7 @@
 // convolution: layouts, strides, dilations, groups and the gradients that JAX makes of them, on oneDNN and on
 // the engine's own loops.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/hlo/literal.h"
@@ -18,7 +19,8 @@ std::string Text(const std::string& lhs, const std::string& rhs, const std::stri
   return "ENTRY e {\n p0 = " + lhs + " parameter(0)\n p1 = " + rhs + " parameter(1)\n ROOT r = " + out +
          " convolution(p0, p1), window={" + window + "}, dim_labels=" + labels + more + "\n}\n";
 }
-// Checks a convolution in f32 (large ones run on oneDNN), in f64 (the engine's loops), and in bf16.
+// Checks a convolution in f32 (large ones run on oneDNN), in f64 (the engine's loops), in bf16, and in
+// integers of 8 and 16 bits.
 void Check(const std::string& lhs, const std::string& rhs, const std::string& out, const std::string& window,
            const std::string& labels, const std::string& more = "", const std::string& kernel = "") {
   ExpectStep(Text("f32" + lhs, "f32" + rhs, "f32" + out, window, labels, more),
@@ -27,6 +29,8 @@ void Check(const std::string& lhs, const std::string& rhs, const std::string& ou
              {.rtol = 1e-11, .atol = 1e-8});
   ExpectStep(Text("bf16" + lhs, "bf16" + rhs, "f32" + out, window, labels, more),
              {.rtol = 1e-3, .atol = 1e-1});
+  for (const auto& [a, b] : {std::pair("s8", "s8"), {"u8", "s8"}, {"s8", "u8"}, {"s16", "s16"}})
+    ExpectStep(Text(a + lhs, b + rhs, "s32" + out, window, labels, more));
 }
 
 TEST(Convolution, ByHand) {
@@ -79,6 +83,25 @@ TEST(Convolution, SumsOfNarrowIntegersAreExact) {
   ExpectSums<uint8_t>("u8", 255, 259, "s32", 16'841'475);
   ExpectSums<int8_t>("s8", 127, 333, "s32", 5'370'957);
   ExpectSums<int8_t>("s8", 100, 40, "s16", 400'000 - 6 * 65'536);
+}
+// Sums of 16-bit integers, which no float represents, are computed in pairs; so are 8-bit ones whose sums
+// exceed 2^24 or are narrow.
+TEST(Convolution, IntegersInPairs) {
+  const StepTestOptions options{.describe = "[pairs]"};
+  const std::string images = "[2,10,12,", window = "size=3x3 pad=1_1x1_1", labels = "b01f_01io->b01f";
+  for (const std::string outputs : {"15", "16", "33"}) {
+    for (const std::string features : {"8", "9"}) {
+      const std::string weights = "[3,3," + features + "," + outputs + "]";
+      ExpectStep(Text("s16" + images + features + "]", "s16" + weights, "s32" + images + outputs + "]",
+                      window, labels, ""),
+                 options);
+      ExpectStep(Text("s8" + images + features + "]", "s8" + weights, "s8" + images + outputs + "]", window,
+                      labels, ""),
+                 options);
+    }
+  }
+  ExpectStep(Text("u8[2,200,6]", "s8[5,200,20]", "s32[2,4,20]", "size=5 pad=1_1", "bf0_0io->b0f", ""),
+             options);
 }
 TEST(Convolution, LayoutsOfTheField) {
   Check("[4,10,12,8]", "[3,3,8,16]", "[4,10,12,16]", "size=3x3 pad=1_1x1_1", "b01f_01io->b01f", "", "[");

@@ -1,6 +1,7 @@
 // dot: any dimension numbers and types against the evaluator, by the libraries of this processor's table.
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "common/hlo/literal.h"
@@ -154,6 +155,45 @@ void ExpectSum(const std::string& type, T value, int64_t terms) {
 TEST(Dot, SumsOfBytesAreExact) {
   for (const int64_t terms : {1023, 1024, 1025, 3001}) ExpectSum<int8_t>("s8", -128, terms);
   for (const int64_t terms : {257, 258, 259, 1001}) ExpectSum<uint8_t>("u8", 255, terms);
+}
+// 16-bit integers are multiplied in pairs by every processor, 8-bit ones by those that do not multiply bytes.
+TEST(Dot, IntegersInPairs) {
+  for (const auto& [a, b] : {std::pair("s16", "s16"), {"s8", "s16"}, {"u8", "s16"}, {"s16", "u8"}}) {
+    for (const std::string rows : {"9", "13", "99"}) {
+      for (const std::string columns : {"16", "17", "31", "70"}) {
+        for (const std::string depth : {"33", "48", "1030"}) {
+          ExpectStep(Dot(a + ("[" + rows + "," + depth + "]"), b + ("[" + depth + "," + columns + "]"),
+                         "s32[" + rows + "," + columns + "]", kPlain),
+                     {.describe = "[pairs]"});
+        }
+      }
+    }
+  }
+}
+TEST(Dot, BytesOfEverySignAndOrder) {
+  const std::string turned = "lhs_contracting_dims={0}, rhs_contracting_dims={1}";
+  for (const auto& [a, b] : {std::pair("s8", "s8"), {"u8", "s8"}, {"s8", "u8"}, {"u8", "u8"}}) {
+    for (const std::string out : {"s32", "u32", "s16", "u8"}) {
+      for (const std::string depth : {"31", "64", "600"}) {
+        ExpectStep(Dot(a + ("[23," + depth + "]"), b + ("[" + depth + ",37]"), out + "[23,37]", kPlain));
+        ExpectStep(Dot(a + ("[" + depth + ",23]"), b + ("[37," + depth + "]"), out + "[23,37]", turned));
+      }
+    }
+    ExpectStep(Dot(
+        a + std::string("[3,40,5,18]"), b + std::string("[5,3,18,40]"), "s32[3,5,40,40]",
+        "lhs_batch_dims={0,2}, rhs_batch_dims={1,0}, lhs_contracting_dims={3}, rhs_contracting_dims={2}"));
+  }
+}
+// Sums of the products of the smallest numbers exceed 32 bits, by hand: 2^30 for each.
+TEST(Dot, PairsOfTheSmallestNumbersWrap) {
+  Literal lhs(Shape::Array(hlo::kS16, {16, 67})), rhs(Shape::Array(hlo::kS16, {67, 16}));
+  for (Literal* array : {&lhs, &rhs}) {
+    for (int16_t& element : array->data<int16_t>()) element = -32768;
+  }
+  const std::vector<Literal> result =
+      RunStepText(Dot("s16[16,67]", "s16[67,16]", "s32[16,16]", kPlain), {lhs, rhs});
+  ASSERT_EQ(result.size(), 1u);
+  for (const int32_t sum : result[0].data<int32_t>()) ASSERT_EQ(sum, -(int32_t{1} << 30));
 }
 TEST(Dot, SubByteIntegersWrap) {
   for (const std::string type : {"s4", "u4", "s2", "u2"})
