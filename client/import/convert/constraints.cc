@@ -147,6 +147,15 @@ void CheckExpansions(Conversion& c) {
   }
 }
 
+// HLO's after-all takes arrays, too.
+void CheckAfterAll(Conversion& c) {
+  for (size_t i = 0; i < c.operands.size(); ++i) {
+    if (!c.shape(i).IsToken())
+      return c.Fail(
+          InvalidArgument("Operand %d is %s; expected a token.", i, hlo::ToStringNoLayout(c.shape(i))));
+  }
+}
+
 void CheckRng(Conversion& c) {
   for (const size_t i : {0, 1}) {
     if (c.shape(i).rank() != 0 || c.shape(i).type != c.stated().type)
@@ -269,6 +278,7 @@ void CheckAccuracy(Conversion& c) {
 
 using Check = void (*)(Conversion&);
 constexpr std::pair<std::string_view, Check> kChecks[] = {
+    {"stablehlo.after_all", CheckAfterAll},
     {"stablehlo.all_gather", CheckAllGather},
     {"stablehlo.all_reduce", CheckAllReduce},
     {"stablehlo.all_to_all", CheckAllToAll},

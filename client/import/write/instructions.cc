@@ -70,6 +70,9 @@ absl::StatusOr<Leaves> Writer::WriteInstruction(hlo::Instruction instruction,
   draft.name = row->name;
   if (row->attributes != nullptr) row->attributes(instruction, draft.attributes);
   for (const hlo::ComputationId called : instruction.called()) draft.regions.push_back({called, {}});
+  // In StableHLO tokens come after tokens only; the order of the operations says the rest.
+  if (opcode == kAfterAll)
+    std::erase_if(draft.operands, [](const Leaf& leaf) { return !leaf.type->IsToken(); });
   // A token without operands has an operation of its own.
   if (opcode == kAfterAll && draft.operands.empty()) draft.name = "stablehlo.create_token";
   return Write(std::move(draft), instruction.shape(), notes);

@@ -60,14 +60,8 @@ absl::StatusOr<Shape> InferGetTupleElement(const InferenceInput& in) {
 
 absl::StatusOr<Shape> InferScalarU32(const InferenceInput& in) { return Shape::Scalar(kU32); }
 
-absl::StatusOr<Shape> InferAfterAll(const InferenceInput& in) {
-  for (size_t i = 0; i < in.operands.size(); ++i) {
-    if (!Operand(in, i).IsToken()) {
-      return InvalidArgument("Operand %d shape (%s) of after-all is not a token.", i, Text(Operand(in, i)));
-    }
-  }
-  return Shape::Token();
-}
+// The operands may be arrays, too: the token comes after what computes them.
+absl::StatusOr<Shape> InferAfterAll(const InferenceInput&) { return Shape::Token(); }
 
 namespace {
 

@@ -88,6 +88,8 @@ constexpr OneOperation kCall = {"%a: tensor<2x3xf32>",
 constexpr OneOperation kTurningCall = {
     "%a: tensor<2x3xf32>", "\"stablehlo.custom_call\"(%a) <{call_target_name = \"f\", ATTRIBUTES}>",
     "(tensor<2x3xf32>)", "tensor<3x2xf32>"};
+constexpr OneOperation kAfterAll = {"%a: tensor<f32>", "\"stablehlo.after_all\"(%a) <{ATTRIBUTES}>",
+                                    "(tensor<f32>)", "!stablehlo.token"};
 
 #define HIGH_TEXT "#stablehlo<precision HIGH>"
 #define ALGORITHM_TEXT(operand, sum, parts, products)                                                    \
@@ -121,6 +123,7 @@ const Row kRows[] = {
     {kConvolution, "precision_config = [" HIGH_TEXT ", " HIGH_TEXT "]",
      "precision_config = [" HIGH_TEXT ", " HIGH_TEXT ", " HIGH_TEXT "]",
      "has (3) words; expected one per operand (2)"},
+    {kAfterAll, nullptr, "", "Operand 0 is f32[]; expected a token"},
     {kMixedConvolution, nullptr, "", "elements of types s64 and s32"},
     {kWindow, "padding = dense<0> : tensor<2x2xi64>", "padding = dense<0> : tensor<4x1xi64>",
      "expected rows of two numbers"},
