@@ -101,11 +101,12 @@ absl::Status ReadReduce(Source& source, PartialOperation& draft) {
   } while (reader.Try(","));
   draft.operation.operands.insert(draft.operation.operands.end(), initial.begin(), initial.end());
 
-  std::string_view applied;
+  std::string applied;
   size_t applied_at = 0;
   if (reader.TryKeyword("applies")) {
     applied_at = (reader.SkipBlanks(), reader.position());
-    ASSIGN_OR_RETURN(applied, reader.BareWord("an operation after 'applies'"));
+    ASSIGN_OR_RETURN(const std::string_view name, reader.BareWord("an operation after 'applies'"));
+    applied = OperationNamed(name);
   }
   if (!reader.TryKeyword("across")) return reader.Expected("'across dimensions = [...]'");
   if (!reader.TryKeyword("dimensions")) return reader.Expected("'dimensions = [...]'");

@@ -103,6 +103,11 @@ absl::Status ReadTypesByRule(Source& source, PartialOperation& draft, std::strin
   const size_t at = (reader.SkipBlanks(), reader.position());
   ASSIGN_OR_RETURN(std::vector<Type> types, ReadTypes(source));
   if (rule == "arrow") {
+    // MHLO writes one type for all.
+    if (types.size() == 1 && reader.Peek() != '-') {
+      draft.operand_types.assign(operands, types[0]);
+      return SetResults(source, draft, std::move(types));
+    }
     RETURN_IF_ERROR(reader.Expect("->"));
     draft.operand_types = std::move(types);
     ASSIGN_OR_RETURN(std::vector<Type> results, ReadResultTypes(source));

@@ -1,6 +1,8 @@
 // Reads the frame around every operation, the generic form, and blocks.
 #include "client/import/text/operations.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "client/import/text/attributes/attributes.h"
 #include "client/import/text/location.h"
@@ -148,6 +150,20 @@ absl::Status ReadGenericBody(Source& source, PartialOperation& draft) {
 
 }  // namespace
 
+std::string OperationNamed(std::string_view name) {
+  static constexpr std::string_view kOfChlo[] = {"acos",  "acosh", "asin", "asinh",
+                                                 "atanh", "cosh",  "erf",  "sinh"};
+  static constexpr std::string_view kOfHlo[] = {"add_dependency", "bitcast", "copy",
+                                                "domain",         "fusion",  "stochastic_convert"};
+  if (name == "arith.constant") return "stablehlo.constant";
+  if (name == "mhlo.topk") return "chlo.top_k";
+  if (!name.starts_with("mhlo.")) return std::string(name);
+  const std::string_view rest = name.substr(name.find('.') + 1);
+  if (std::ranges::find(kOfHlo, rest) != std::end(kOfHlo)) return std::string(name);
+  const bool is_chlo = std::ranges::find(kOfChlo, rest) != std::end(kOfChlo);
+  return absl::StrCat(is_chlo ? "chlo." : "stablehlo.", ToAbsl(rest));
+}
+
 absl::Status SetResults(Source& source, PartialOperation& draft, std::vector<Type> types) {
   std::vector<Value>& results = draft.operation.results;
   if (draft.names.empty()) {
@@ -195,7 +211,8 @@ absl::Status ReadSignature(Source& source, PartialOperation& draft) {
 absl::Status ReadGenericForm(Source& source, PartialOperation& draft) {
   Reader& reader = source.reader;
   draft.at = (reader.SkipBlanks(), reader.position());
-  ASSIGN_OR_RETURN(draft.operation.name, reader.String());
+  ASSIGN_OR_RETURN(const std::string name, reader.String());
+  draft.operation.name = OperationNamed(name);
   RETURN_IF_ERROR(NumberNamedResults(source, draft));
   return ReadAfterName(source, draft);
 }
@@ -226,7 +243,7 @@ absl::StatusOr<Operation> ReadOperation(Source& source) {
     draft.operation.name = absl::StrCat(!is_short          ? ""
                                         : name == "module" ? "builtin."
                                                            : "func.",
-                                        ToAbsl(name));
+                                        OperationNamed(name));
     RETURN_IF_ERROR(NumberNamedResults(source, draft));
     RETURN_IF_ERROR(ReadPrettyForm(source, draft));
   }

@@ -1,6 +1,7 @@
 // Reads operations and their regions, in the generic form and in each one's pretty form.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,10 @@ struct ArgumentName {
   Type type;
   std::string described;  // The name that its location states; may be empty.
 };
+
+// Returns the name of the operation that this name means. Those of MHLO, which StableHLO was made from, have
+// the same forms as StableHLO's or CHLO's; a few are HLO's alone, and keep their names.
+std::string OperationNamed(std::string_view name);
 
 // Reads one operation with its regions and its location.
 absl::StatusOr<Operation> ReadOperation(Source& source);
