@@ -79,7 +79,8 @@ bool Assembler::Supported() { return BestCpuLevel() >= CpuLevel::kAvx2; }
 int64_t Assembler::code_bytes() const { return memory_->bytes(); }
 
 // The time to choose registers grows with the square of their number, and nothing can stop it: this many take
-// about half a second. Programs with more stay interpreted, so that one does not keep the thread from others'.
+// about half a second. Programs with more stay interpreted, so that one does not keep the thread from
+// others'.
 constexpr size_t kRegistersMax = 2500;
 
 template <typename Emit>
@@ -119,9 +120,27 @@ std::shared_ptr<const TileKernel> Assembler::Make(const KernelSlot& slot, Assemb
   return cache_->Add(digest, std::move(kernel));
 }
 
+namespace {
+
+// Returns which instructions of the loop are called: the programs for which there is no place among
+// `size_max` instructions.
+assemble::LoopEmitter::Called CalledBeyond(const Code& code, const LoopSlot& slot, int64_t size_max) {
+  assemble::LoopEmitter::Called called;
+  int64_t size = 0;
+  for (int32_t pc = slot.begin(); pc < slot.end(); ++pc) {
+    const CodeInstruction& now = code.instructions[static_cast<size_t>(pc)];
+    const bool runs = now.kind == CodeInstruction::Kind::kRun;
+    const KernelSlot* const program = runs ? LoopProgram(*now.step) : nullptr;
+    const int64_t more = program == nullptr ? 0 : LoopCodeSize(*program);
+    called.push_back(size + more > size_max);
+    if (!called.back()) size += more;
+  }
+  return called;
+}
+
+}  // namespace
+
 void Assembler::MakeLoop(const Code& code, LoopSlot& slot, AssemblyUser* user) {
-  // First with scalars in registers. Steps that turn out to be called are known at the second time.
-  assemble::LoopEmitter::Called called(static_cast<size_t>(slot.end() - slot.begin()), false);
   std::shared_ptr<const void> loop;
   bool again = false;
   const auto make = [&](assemble::LoopEmitter::Called* known) {
@@ -132,8 +151,14 @@ void Assembler::MakeLoop(const Code& code, LoopSlot& slot, AssemblyUser* user) {
       return emitted;
     });
   };
-  make(&called);
-  if (again) make(&called);
+  // With scalars in registers. Steps that turn out to be called are known at the second time, and more of
+  // them are called if there are too many registers.
+  constexpr int64_t kSizeMin = 250;
+  for (int64_t size_max = kLoopCodeMax; size_max >= kSizeMin && loop == nullptr; size_max /= 2) {
+    assemble::LoopEmitter::Called called = CalledBeyond(code, slot, size_max);
+    make(&called);
+    if (again) make(&called);
+  }
   if (loop == nullptr) make(nullptr);
   if (loop == nullptr) return;
   const auto function = reinterpret_cast<LoopSlot::Function>(const_cast<void*>(loop.get()));

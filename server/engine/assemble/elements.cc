@@ -52,7 +52,7 @@ int64_t Emitter::ElementOffset(const TileKernel::Operand& operand, int64_t eleme
 
 bool Emitter::AddAccesses(int32_t inputs, int32_t outputs, LoopCells& cells) {
   inline_ = {.table = {}, .inputs = inputs, .outputs = outputs, .cells = &cells};
-  if (slot_.form() != KernelForm::kMap || !FindOperands()) return false;
+  if (slot_.form() != KernelForm::kMap || !FindOperands(kKernelOperandsMax)) return false;
   const bool by_elements = ByElements();
   for (const TileKernel::Operand& operand : operands_) {
     if (operand.kind == OperandKind::kRead && operand.read.kind == Instruction::Kind::kReadIota) continue;

@@ -1,5 +1,5 @@
-// The loop and its memory. Values that the interpreter keeps in tiles are registers here, and each input is read
-// once.
+// The loop and its memory. Values that the interpreter keeps in tiles are registers here, and each input is
+// read once.
 #include "server/engine/assemble/emitter.h"
 
 #include <algorithm>
@@ -102,6 +102,10 @@ bool Emitter::Read(const Instruction& read, size_t operand, const Extent& extent
       if (carrier != Carrier::kF32) out->part[0] = counter.numbers;
       else out->part[0] = l_.Apply(Inst::kIdVcvtdq2ps, counter.numbers, false);
     }
+    return true;
+  }
+  if (!by_elements_ && !gather_of_.empty() && gather_of_[operand] != kNoOperand) {
+    ReadGathered(read, operand, out);
     return true;
   }
   Memory memory = At(operand, extent);
@@ -283,6 +287,7 @@ bool Emitter::Body(const Extent& extent) {
   call_costs_ = 0;
   lanes_.assign(program_.values().size(), {});
   known_.assign(program_.values().size(), false);
+  for (Gather& gather : gathers_) gather.is_known = false;
   const size_t prologue = program_.prologue().size();
   for (size_t i = 0; i < prologue; ++i) {
     const auto out = static_cast<size_t>(program_.prologue()[i].out);
@@ -346,14 +351,20 @@ bool Emitter::FoldColumns(const Extent& extent) {
     const Carrier carrier = in_double ? Carrier::kF64 : fold.carrier;
     Lane element = ValueOf(fold.kept, extent);
     if (carrier != fold.carrier) {
-      const Call widen{.op = TileOp::Convert(fold.carrier, carrier), .a = element, .from = fold.carrier, .result = carrier};
+      const Call widen{.op = TileOp::Convert(fold.carrier, carrier),
+                       .a = element,
+                       .from = fold.carrier,
+                       .result = carrier};
       if (Lane wide; Translate(l_, widen, &wide)) element = wide;
       else return false;
     }
     Memory memory = At(accumulators_ + f, extent);
     const TileOp op = TileOp::Elementwise(kOpcodes[static_cast<int>(fold.op)], carrier);
     Lane joined;
-    if (!Translate(l_, {.op = op, .a = LoadCarrier(memory, carrier), .b = element, .from = carrier, .result = carrier}, &joined))
+    if (!Translate(
+            l_,
+            {.op = op, .a = LoadCarrier(memory, carrier), .b = element, .from = carrier, .result = carrier},
+            &joined))
       return false;
     StoreCarrier(memory, carrier, joined, false);
   }
@@ -480,7 +491,7 @@ bool Emitter::Row() {
 
 bool Emitter::EmitInline(const InlineOperands& operands) {
   inline_ = operands;
-  if (slot_.form() != KernelForm::kMap || !FindOperands()) return false;
+  if (slot_.form() != KernelForm::kMap || !FindOperands(kKernelOperandsMax)) return false;
   if (operands.cells != nullptr && ByElements()) return EmitElements();
   if (!InlinePrologue()) return false;
   if (slot_.count() != 1) return Rows();
@@ -500,7 +511,7 @@ bool Emitter::Rows() {
 }
 
 bool Emitter::Emit() {
-  if (!FindOperands() || !Prologue()) return false;
+  if (!FindOperands(kKernelRunsMax) || !Prologue()) return false;
   if (!Rows()) return false;
   if (past_caches_) cc_.sfence();
   cc_.endFunc();

@@ -7,6 +7,7 @@
 #include "server/engine/assemble/folds.h"
 #include "server/engine/assemble/loop_cells.h"
 #include "server/engine/assemble/operations.h"
+#include "server/engine/assemble/view_tables.h"
 #include "server/engine/tile/kernel.h"
 
 namespace hlod::engine::assemble {
@@ -17,6 +18,8 @@ struct InlineOperands {
   x86::Gp table;
   int32_t inputs = 0, outputs = 0;
   const LoopCells* cells = nullptr;
+  // Null if views that have no long runs cannot be read.
+  ViewTables* tables = nullptr;
 };
 
 // Emits a function over rows of the domain (TileKernel::Function): for each a loop over whole vectors, then
@@ -51,17 +54,36 @@ class Emitter {
     Num first, numbers, step;
   };
 
+  // A table of the places of a view's elements, and those of the current vector.
+  struct Gather {
+    const ViewTable* table = nullptr;
+    x86::Gp places_at, starts_at, start;
+    Num places;
+    bool is_known = false;
+  };
+
   // Stands for an instruction that reads no memory, or a value without an operand.
   static constexpr size_t kNoOperand = ~size_t{0};
   static bool IsRead(const Instruction& instruction);
   // Returns true if each row is computed from one element of the operand only.
   bool IsSame(const TileKernel::Operand& operand) const;
-  bool FindOperands();
+  // Returns false if there are too many, or more than `runs_max` that are read in runs.
+  bool FindOperands(size_t runs_max);
   void AddRead(const Instruction& read);
   bool FindStep(TileKernel::Operand& operand) const;
   void FindRows();
   bool Prologue();
   bool InlinePrologue();
+  // Returns true if every operand is a run in each row, and its rows are at the same distance.
+  bool HasRuns(int64_t row) const;
+  // Read views by tables.
+  bool CanGather(const TileKernel::Operand& operand) const;
+  bool FindGathers();
+  void BeginGathers();
+  void ReadPlaces(Gather& gather);
+  Num ReadWindow(const Gather& gather, const x86::Gp& from);
+  Num ReadFromPlaces(const Gather& gather, const x86::Gp& from, int width, bool high);
+  void ReadGathered(const Instruction& read, size_t operand, Lane* out);
   // The few elements of a program are computed one by one, from and to fixed places, which may be cells.
   bool ByElements() const;
   bool EmitElements();
@@ -121,6 +143,8 @@ class Emitter {
   std::vector<x86::Gp> pointers_;
   std::vector<Lane> fixed_;  // By position, the reads that are the same for every vector.
   std::vector<Counter> counters_;
+  std::vector<Gather> gathers_;
+  std::vector<size_t> gather_of_;                // By operand; empty if there are none.
   std::vector<std::unique_ptr<Folding>> folds_;  // For rows.
   x86::Mem stack_;                               // The operands and the result of a call, if there is one.
   bool has_stack_ = false;
@@ -136,9 +160,9 @@ class Emitter {
     Lane lane;
   };
   std::vector<Late> late_;
-  int call_costs_ = 0;         // The costs of calls in the body that was emitted last, in cheap instructions.
-  std::vector<Lane> lanes_;    // By value, for the current vector.
-  std::vector<bool> known_;    // By value, true if `lanes_` has it.
+  int call_costs_ = 0;       // The costs of calls in the body that was emitted last, in cheap instructions.
+  std::vector<Lane> lanes_;  // By value, for the current vector.
+  std::vector<bool> known_;  // By value, true if `lanes_` has it.
   x86::Gp index_, count_, rows_;
 };
 

@@ -63,7 +63,8 @@ bool LoopEmitter::EmitStep(int32_t pc) {
   if (program == nullptr || (called_ != nullptr && IsCalled(pc))) return false;
   asmjit::BaseNode* const before = cc_.cursor();
   Emitter emitter(cc_, avx512_, *program, /*past_caches=*/false);
-  if (emitter.EmitInline({table_, run.inputs, run.outputs, called_ == nullptr ? nullptr : &cells_})) {
+  const LoopCells* const cells = called_ == nullptr ? nullptr : &cells_;
+  if (emitter.EmitInline({table_, run.inputs, run.outputs, cells, &tables_})) {
     ++steps_;
     return true;
   }
@@ -369,6 +370,7 @@ bool LoopEmitter::Emit() {
   if (called_ != nullptr) cells_.Store(cc_, table_);
   cc_.ret(result_);
   cc_.endFunc();
+  tables_.Embed();
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "server/engine/assemble/loop_cells.h"
+#include "server/engine/assemble/view_tables.h"
 #include "server/engine/run/code.h"
 
 namespace hlod::engine::assemble {
@@ -19,7 +20,13 @@ class LoopEmitter {
 
   // Scalars are in registers if `called` is not null.
   LoopEmitter(x86::Compiler& cc, bool avx512, const Code& code, const LoopSlot& slot, Called* called)
-      : cc_(cc), avx512_(avx512), code_(code), slot_(slot), called_(called), cells_(code) {}
+      : cc_(cc),
+        avx512_(avx512),
+        code_(code),
+        slot_(slot),
+        called_(called),
+        cells_(code),
+        tables_(cc, avx512 ? 16 : 8) {}
 
   // Returns false if the loop has no step that could be faster than when it is interpreted, or if `called`
   // has become longer, which is a reason to begin anew.
@@ -67,6 +74,7 @@ class LoopEmitter {
   const LoopSlot& slot_;
   Called* const called_;
   LoopCells cells_;
+  ViewTables tables_;
   bool must_begin_anew_ = false;
   std::vector<asmjit::Label> labels_;  // By position, from the beginning of the loop on.
   std::vector<Exit> exits_;

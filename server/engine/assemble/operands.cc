@@ -1,4 +1,5 @@
-// The operands of a kernel: pointers, the distances from a row to the next, and what is read once per row or per call.
+// The operands of a kernel: pointers, the distances from a row to the next, and what is read once per row or
+// per call.
 #include <cstdlib>
 #include <tuple>
 #include <vector>
@@ -22,10 +23,11 @@ void Emitter::AddRead(const Instruction& read) {
   operand_of_read_.push_back(kNoOperand);
   if (!IsRead(read)) return;
   operand_of_read_.back() = operands_.size();
-  operands_.push_back({.kind = OperandKind::kRead, .width = read.width, .read = read, .form = program_.ReadFormOf(read)});
+  operands_.push_back(
+      {.kind = OperandKind::kRead, .width = read.width, .read = read, .form = program_.ReadFormOf(read)});
 }
 
-bool Emitter::FindOperands() {
+bool Emitter::FindOperands(size_t runs_max) {
   for (const Instruction& instruction : program_.prologue()) AddRead(instruction);
   for (const Instruction& instruction : program_.code()) AddRead(instruction);
   // One operand per input and output, whichever values stand for it.
@@ -51,11 +53,12 @@ bool Emitter::FindOperands() {
   }
   size_t runs = 0;
   for (const TileKernel::Operand& operand : operands_) {
-    if (operand.kind == OperandKind::kRead && (operand.form == ReadForm::kRun || operand.form == ReadForm::kIota))
+    if (operand.kind == OperandKind::kRead &&
+        (operand.form == ReadForm::kRun || operand.form == ReadForm::kIota))
       ++runs;
   }
   FindRows();
-  return operands_.size() <= kKernelOperandsMax && runs <= kKernelRunsMax &&
+  return operands_.size() <= kKernelOperandsMax && runs <= runs_max &&
          slot_.folds().size() <= kKernelFoldsMax;
 }
 
@@ -139,7 +142,8 @@ void Emitter::Count(size_t operand) {
   const auto stride = static_cast<uint32_t>(view.dims.back().stride);
   uint32_t offsets[16];
   for (uint32_t i = 0; i < 16; ++i) offsets[i] = i * stride;
-  const x86::Mem table = cc_.newConst(asmjit::ConstPoolScope::kLocal, offsets, static_cast<size_t>(l_.bytes()));
+  const x86::Mem table =
+      cc_.newConst(asmjit::ConstPoolScope::kLocal, offsets, static_cast<size_t>(l_.bytes()));
   Num first = l_.NewNum(false);
   if (pointers_[operand].isValid())
     cc_.emit(Inst::kIdVpbroadcastd, first.operand, x86::ptr(pointers_[operand], 0, 4));
@@ -177,7 +181,8 @@ bool Emitter::ReadScalars() {
   for (size_t p = 0; p < operand_of_read_.size(); ++p) {
     const size_t operand = operand_of_read_[p];
     if (operand == kNoOperand) continue;
-    if (operands_[operand].kind == OperandKind::kRead && operands_[operand].form == ReadForm::kIota) Count(operand);
+    if (operands_[operand].kind == OperandKind::kRead && operands_[operand].form == ReadForm::kIota)
+      Count(operand);
     if (operands_[operand].kind != OperandKind::kRead || operands_[operand].form != ReadForm::kScalar)
       continue;
     const Cell* cell = nullptr;
@@ -213,30 +218,41 @@ void Emitter::EndRow() {
   }
 }
 
-// Sets the pointers from the table. The count of rows and their lengths are constants.
-bool Emitter::InlinePrologue() {
-  const int64_t row = row_ != 0 && slot_.count() > row_ ? row_ : slot_.count();
-  row_ = row == slot_.count() ? 0 : row;
+bool Emitter::HasRuns(int64_t row) const {
   if (slot_.count() % row != 0) return false;
   for (const TileKernel::Operand& operand : operands_) {
-    const bool is_read = operand.kind == OperandKind::kRead;
-    const View* const view = is_read ? &program_.views()[static_cast<size_t>(operand.read.view)] : nullptr;
-    if (is_read && operand.form == ReadForm::kStaged) return false;
+    if (operand.kind != OperandKind::kRead) continue;
+    const View& view = program_.views()[static_cast<size_t>(operand.read.view)];
+    if (operand.form == ReadForm::kStaged) return false;
     // All rows must be at the same distance.
-    if (is_read && (operand.form == ReadForm::kRun || operand.form == ReadForm::kIota) &&
-        view->dims.size() > (view->dims.back().size == row ? 2 : 1))
+    if ((operand.form == ReadForm::kRun || operand.form == ReadForm::kIota) &&
+        view.dims.size() > (view.dims.back().size == row ? 2 : 1))
       return false;
-    if (is_read && view->dims.back().size == row && row == slot_.count() && view->dims.size() > 1)
-      return false;
+    if (view.dims.back().size == row && row == slot_.count() && view.dims.size() > 1) return false;
+  }
+  return true;
+}
+
+// Sets the pointers from the table. The count of rows and their lengths are constants.
+bool Emitter::InlinePrologue() {
+  int64_t row = row_ != 0 && slot_.count() > row_ ? row_ : slot_.count();
+  if (!HasRuns(row)) {
+    if (!FindGathers()) return false;
+    row = slot_.count();
+  }
+  row_ = row == slot_.count() ? 0 : row;
+  for (const TileKernel::Operand& operand : operands_) {
+    const bool is_read = operand.kind == OperandKind::kRead;
     x86::Gp& pointer = pointers_.emplace_back();
-    if (is_read && operand.form == ReadForm::kIota) continue;
+    if (is_read && operand.read.kind == Instruction::Kind::kReadIota) continue;
     pointer = cc_.newUIntPtr();
     cc_.mov(pointer, x86::ptr(inline_.table, 8 * InlineSlot(operand)));
     if (!is_read || operand.form == ReadForm::kDense) continue;
-    const int64_t offset = view->offset * operand.width;
-    if (offset > INT32_MAX) return false;
+    const int64_t offset = program_.views()[static_cast<size_t>(operand.read.view)].offset * operand.width;
+    if (offset != static_cast<int32_t>(offset)) return false;
     if (offset != 0) cc_.add(pointer, static_cast<int32_t>(offset));
   }
+  BeginGathers();
   count_ = cc_.newInt64();
   cc_.mov(count_, row);
   if (row_ != 0) {

@@ -55,7 +55,7 @@ class CodeWriter {
     }
   }
   const LoopSlot* AddLoop(int32_t begin, int32_t end) {
-    constexpr int64_t kInstructionsMax = 1000, kProgramMax = 2000, kFrameCode = 512, kInstructionCode = 160;
+    constexpr int64_t kInstructionsMax = 1000, kFrameCode = 512, kInstructionCode = 160;
     constexpr int64_t kNsBetweenChecks = 20'000;
     if (end - begin > kInstructionsMax) return nullptr;
     int64_t ns = 1, bytes = kFrameCode, program = 0;
@@ -68,10 +68,13 @@ class CodeWriter {
       const KernelSlot* const slot =
           now.kind == CodeInstruction::Kind::kRun ? LoopProgram(*now.step) : nullptr;
       if (slot == nullptr) continue;
-      bytes += slot->code_bytes_max();
-      program += static_cast<int64_t>(slot->program().code().size());
+      const int64_t size = LoopCodeSize(*slot);
+      // The rest is called.
+      if (program + size > kLoopCodeMax) continue;
+      bytes += slot->code_bytes_max() + slot->table_bytes_max();
+      program += size;
     }
-    if (program == 0 || program > kProgramMax) return nullptr;
+    if (program == 0) return nullptr;
     const int64_t budget = std::max<int64_t>(1, kNsBetweenChecks / ns);
     return code_.loops.emplace_back(std::make_unique<LoopSlot>(begin, end, bytes, budget)).get();
   }

@@ -3,6 +3,7 @@
 #include "server/engine/tile/kernel.h"
 
 #include <algorithm>
+#include <set>
 
 namespace hlod::engine {
 
@@ -47,6 +48,24 @@ int64_t KernelSlot::code_bytes_max() const {
   int64_t bytes = kFrameCode;
   for (const TileProgram::Instruction& instruction : program_.code()) bytes += CodeBytesMax(instruction);
   return bytes;
+}
+
+int64_t KernelSlot::table_bytes_max() const {
+  if (count_ > kTableElementsMax || form_ != KernelForm::kMap) return 0;
+  std::set<std::vector<int64_t>> found;
+  for (const TileProgram::Instruction& instruction : program_.code()) {
+    if (instruction.view < 0) continue;
+    const TileProgram::ReadForm form = program_.ReadFormOf(instruction);
+    if (form == ReadForm::kDense || form == ReadForm::kScalar) continue;
+    // Views that differ by their offsets share a table, but for those of numbers and of wide elements.
+    std::vector<int64_t> view{
+        instruction.kind == TileProgram::Instruction::Kind::kReadIota ? 0 : instruction.width};
+    for (const View::Dimension& d : program_.views()[static_cast<size_t>(instruction.view)].dims)
+      view.insert(view.end(), {d.size, d.stride});
+    found.insert(std::move(view));
+  }
+  constexpr int64_t kLanesMax = 16;
+  return static_cast<int64_t>(found.size()) * (count_ + kLanesMax) * (4 + 1);
 }
 
 KernelRun::KernelRun(const TileProgram& program, const TileKernel& kernel, const std::byte* const* inputs,

@@ -50,8 +50,8 @@ struct KernelFold {
 // tile by tile from the first element on.
 enum class KernelForm : uint8_t { kMap, kRows, kColumns };
 
-// The place of the kernel of one program, which is interpreted until a kernel is installed. Any thread may run
-// the program meanwhile.
+// The place of the kernel of one program, which is interpreted until a kernel is installed. Any thread may
+// run the program meanwhile.
 class KernelSlot {
  public:
   // `count` is the number of elements of the domain. The program must outlive the slot.
@@ -89,6 +89,10 @@ class KernelSlot {
   bool streams() const { return count_ >= kStreamElementsMin; }
   // The limit on the bytes of its code. Plans are charged for it before there is any.
   int64_t code_bytes_max() const;
+  // The limit on the bytes of the tables that it has as part of a loop's code, if its elements are at most
+  // kTableElementsMax (server/engine/assemble/view_tables.h).
+  int64_t table_bytes_max() const;
+  static constexpr int64_t kTableElementsMax = 4096;
 
  private:
   // With four bytes each, they fill a small second-level cache.
@@ -113,6 +117,15 @@ inline const KernelSlot* LoopProgram(const Step& step) {
   const bool runs_one = slots.size() == 1 && slots[0]->is_step();
   return runs_one && slots[0]->count() <= kLoopElementsMax ? slots[0] : nullptr;
 }
+
+// Returns the instructions that a program is in a loop's code, which computes a few elements one by one; and
+// the limit on those of all programs, the first ones that fit.
+inline int64_t LoopCodeSize(const KernelSlot& slot) {
+  constexpr int64_t kOneByOneMax = 4;
+  const auto size = static_cast<int64_t>(slot.program().code().size());
+  return slot.count() <= kOneByOneMax ? slot.count() * size : size;
+}
+inline constexpr int64_t kLoopCodeMax = 2000;
 
 // The limits on a kernel's operands. A program with more is interpreted.
 inline constexpr size_t kKernelOperandsMax = 256, kKernelRunsMax = 16, kKernelFoldsMax = 16;
