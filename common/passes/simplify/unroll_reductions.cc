@@ -5,12 +5,14 @@
 //                                                           r = f32[] add(a, slice(x, [1:2])), ...
 //
 // Computes the inputs slice by slice, too, if they are elementwise and cheap: arrays would be stored as
-// vectors, of which scalars are read slowly.
+// vectors, of which scalars are read slowly. If there are many results, slices are vectors, which the code
+// reads from whatever array they are in.
 #include "common/passes/simplify/unroll_reductions.h"
 
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "common/passes/copy.h"
@@ -23,10 +25,11 @@ namespace {
 
 // The limit on the elements of an input.
 constexpr int64_t kElementsMax = 16;
-// The limit on the results, which a loop's machine code computes one after the other.
-constexpr int64_t kResultsMax = 4;
-// The limit on the instructions that the copies of a reducer become.
-constexpr int64_t kInstructionsMax = 256;
+// The limit on the results, which a loop's machine code computes one after the other; on more of them, which
+// it computes as vectors; and on the elements of a result's neighbours: longer rows are added up well.
+constexpr int64_t kResultsMax = 4, kManyResultsMax = 2048, kNeighboursMax = 48;
+// The limits on the instructions that the copies of a reducer become, and on those of all in one computation.
+constexpr int64_t kInstructionsMax = 256, kAllInstructionsMax = 1500;
 // The limit on the elements of all operations that are computed slice by slice.
 constexpr int kSlicedMax = 128;
 
@@ -46,6 +49,16 @@ std::vector<bool> ComputationsInLoops(const Module& module) {
     }
   }
   return inside;
+}
+
+// Returns how often each instruction is used.
+std::vector<uint32_t> UsesIn(const Computation& computation) {
+  std::vector<uint32_t> uses(computation.size(), 0);
+  ++uses[computation.root_id()];
+  for (NodeId id = 0; id < computation.size(); ++id) {
+    for (const NodeId operand : computation[id].operands()) ++uses[operand];
+  }
+  return uses;
 }
 
 // Returns true for types whose reductions are computed in them. (Sums of narrower floats are wider.)
@@ -95,12 +108,14 @@ bool IsQuick(Opcode opcode) {
   }
 }
 
-// Returns true for an instruction of which a slice can be computed from slices of its operands.
-bool CanBeSliced(Instruction instruction) {
+// Returns true for an instruction of which a slice can be computed from slices of its operands. If `once`,
+// nothing else reads it, so that it may take long.
+bool CanBeSliced(Instruction instruction, bool once = false) {
   const Shape& shape = instruction.shape();
   if (!shape.IsArray() || shape.HasDynamicDimension() || shape.IsScalar()) return false;
   if (instruction.opcode() == kBroadcast) return !instruction.operand(0).shape().HasDynamicDimension();
-  if (!IsQuick(instruction.opcode()) || !IsExact(shape.type)) return false;
+  const bool quick = IsQuick(instruction.opcode()) || (once && HasTrait(instruction.opcode(), kElementwise));
+  if (!quick || !IsExact(shape.type)) return false;
   for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
     const Shape& operand = instruction.operand(i).shape();
     if (operand.dims != shape.dims || operand.HasDynamicDimension() || !IsExact(operand.type)) return false;
@@ -126,6 +141,37 @@ bool AddSliced(Instruction instruction, std::set<NodeId>& sliced) {
   return true;
 }
 
+// Returns true for elements that a loop's code reads from anywhere.
+bool IsReadable(PrimitiveType type) { return IsExact(type) && type != kPred; }
+
+// The operations of which many results' slices are computed, and whether the rest can be read.
+class ManySliced {
+ public:
+  // Counts for `uses` how often each instruction of the computation is used.
+  explicit ManySliced(const std::vector<uint32_t>& uses) : uses_(uses) {}
+
+  bool Add(Instruction instruction) {
+    if (!Computes(instruction)) return IsReadable(instruction.shape().type);
+    if (!sliced_.insert(instruction.id()).second) return true;
+    if (static_cast<int64_t>(sliced_.size()) > kElementsMax) return false;
+    if (instruction.opcode() == kBroadcast) return IsReadable(instruction.operand(0).shape().type);
+    for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
+      if (!Add(instruction.operand(i))) return false;
+    }
+    return true;
+  }
+  int64_t count() const { return static_cast<int64_t>(sliced_.size()); }
+  // Returns true for instructions that are computed slice by slice. Each element is computed once, unless
+  // others read the array.
+  bool Computes(Instruction instruction) const {
+    return CanBeSliced(instruction, uses_[instruction.id()] == 1);
+  }
+
+ private:
+  const std::vector<uint32_t>& uses_;
+  std::set<NodeId> sliced_;
+};
+
 // Returns true if all inputs are computed slice by slice, from arrays that are given or smaller.
 bool SlicesInputs(Instruction reduce) {
   std::set<NodeId> sliced;
@@ -136,33 +182,72 @@ bool SlicesInputs(Instruction reduce) {
          kSlicedMax;
 }
 
-bool IsFewElements(Instruction reduce, const Computation& reducer) {
+const Shape& ResultOf(Instruction reduce) {
+  return reduce.shape().IsTuple() ? reduce.shape().tuple[0] : reduce.shape();
+}
+
+bool IsFewElements(Instruction reduce) {
+  const int64_t elements = ElementCount(reduce.operand(0).shape()).value_or(0);
+  const int64_t results = ElementCount(ResultOf(reduce)).value_or(0);
+  if (elements == 0 || elements > kElementsMax || results > kResultsMax) return false;
+  return results == 1 || SlicesInputs(reduce);
+}
+
+// Returns the elements that become one, for reductions of many results that become operations on vectors;
+// else 0.
+int64_t ElementsOfMany(Instruction reduce) {
   const Shape& in = reduce.operand(0).shape();
-  const Shape& out = reduce.shape().IsTuple() ? reduce.shape().tuple[0] : reduce.shape();
-  const int64_t elements = ElementCount(in).value_or(0), results = ElementCount(out).value_or(0);
-  if (in.HasDynamicDimension() || elements == 0 || elements > kElementsMax || results > kResultsMax)
-    return false;
-  if (results > 1 && !SlicesInputs(reduce)) return false;
+  const int64_t elements = ElementCount(in).value_or(0);
+  const int64_t results = ElementCount(ResultOf(reduce)).value_or(0);
+  if (elements == 0 || results <= kResultsMax || results > kManyResultsMax) return 0;
+  int64_t neighbours = 1;
+  for (int64_t d = static_cast<int64_t>(in.dims.size()) - 1; d > reduce.dimensions().back(); --d)
+    neighbours *= in.dims[static_cast<size_t>(d)];
+  return neighbours <= kNeighboursMax && elements / results <= kElementsMax ? elements / results : 0;
+}
+
+// Returns the instructions that an unrolled reduction becomes; 0 if it is not to be unrolled.
+int64_t UnrolledInstructions(Instruction reduce, const Computation& reducer,
+                             const std::vector<uint32_t>& uses) {
+  if (reduce.dimensions().empty()) return 0;
   for (uint32_t i = 0; i < reduce.operand_count(); ++i) {
-    if (!IsExact(reduce.operand(i).shape().type)) return false;
+    const Shape& shape = reduce.operand(i).shape();
+    if (!IsExact(shape.type) || shape.HasDynamicDimension()) return 0;
   }
-  return elements / results * static_cast<int64_t>(reducer.size()) <= kInstructionsMax &&
-         IsElementwiseReducer(reducer);
+  int64_t count = 0;
+  if (IsFewElements(reduce)) {
+    count = ElementCount(reduce.operand(0).shape()).value_or(0) / ElementCount(ResultOf(reduce)).value_or(1) *
+            static_cast<int64_t>(reducer.size());
+  } else if (const int64_t elements = ElementsOfMany(reduce); elements != 0) {
+    ManySliced sliced(uses);
+    for (uint32_t i = 0; i < reduce.operand_count() / 2; ++i) {
+      if (!sliced.Add(reduce.operand(i))) return 0;
+    }
+    count = elements * (static_cast<int64_t>(reducer.size()) + sliced.count());
+  }
+  return count <= kInstructionsMax && IsElementwiseReducer(reducer) ? count : 0;
 }
 
 // The slices of one computation's instructions, which reductions of one array share.
 class Slices {
  public:
+  // The number of uses of each instruction.
+  explicit Slices(std::vector<uint32_t> uses) : uses_(std::move(uses)) {}
+
+  const std::vector<uint32_t>& uses() const { return uses_; }
+
   // Returns the part of an instruction that begins at `start` and has the dimensions `sizes`; computed of
   // parts of its operands where that is possible, and these of theirs, through at most `depth` instructions:
-  // what broadcasts read may be as deep as the program.
-  NodeId Make(ComputationCopy& copy, Instruction of, const Dims& start, const Dims& sizes, int depth) {
+  // what broadcasts read may be as deep as the program. If `many`, what they read is not computed anew: it
+  // has fewer elements.
+  NodeId Make(ComputationCopy& copy, Instruction of, const Dims& start, const Dims& sizes, int depth,
+              bool many) {
     const std::tuple key(of.id(), start, sizes, depth > 0);
     if (const auto known = known_.find(key); known != known_.end()) return known->second;
     NodeId made;
     if (of.shape().dims == sizes) {
       made = copy.node(of.id());
-    } else if (depth == 0 || !CanBeSliced(of)) {
+    } else if (depth == 0 || !CanBeSliced(of, many && uses_[of.id()] == 1)) {
       made = Slice(copy, of, start, sizes);
     } else if (of.opcode() == kBroadcast) {
       Dims operand_start, operand_sizes;
@@ -170,12 +255,13 @@ class Slices {
         operand_start.push_back(start[d]);
         operand_sizes.push_back(sizes[d]);
       }
-      const NodeId operand = Make(copy, of.operand(0), operand_start, operand_sizes, depth - 1);
+      const NodeId operand =
+          Make(copy, of.operand(0), operand_start, operand_sizes, many ? 0 : depth - 1, many);
       made = copy.CloneOver(of, {operand}, ShapeOf(copy, of, sizes));
     } else {
       std::vector<NodeId> operands;
       for (uint32_t i = 0; i < of.operand_count(); ++i)
-        operands.push_back(Make(copy, of.operand(i), start, sizes, depth - 1));
+        operands.push_back(Make(copy, of.operand(i), start, sizes, depth - 1, many));
       made = copy.CloneOver(of, operands, ShapeOf(copy, of, sizes));
     }
     return known_[key] = made;
@@ -196,6 +282,7 @@ class Slices {
     return copy.Replace(of, kSlice, ShapeOf(copy, of, sizes), slice, {copy.node(of.id())});
   }
 
+  std::vector<uint32_t> uses_;
   std::map<std::tuple<NodeId, Dims, Dims, bool>, NodeId> known_;
 };
 
@@ -207,10 +294,9 @@ class Unrolling {
         reduce_(reduce),
         reducer_(copy.module().computation(reduce.called()[0])),
         slices_(slices),
-        slices_inputs_(SlicesInputs(reduce)) {
-    const Shape& shape = reduce.shape();
-    dims_ = shape.IsTuple() ? shape.tuple[0].dims : shape.dims;
-  }
+        many_(ElementCount(ResultOf(reduce)).value_or(0) > kResultsMax),
+        slices_inputs_(many_ || SlicesInputs(reduce)),
+        dims_(ResultOf(reduce).dims) {}
 
   NodeId Make() {
     const uint32_t count = reduce_.operand_count() / 2;
@@ -250,7 +336,7 @@ class Unrolling {
       step /= sizes[d];
       sizes[d] = 1;
     }
-    const NodeId part = slices_.Make(copy_, input, start, sizes, slices_inputs_ ? kSlicedMax : 0);
+    const NodeId part = slices_.Make(copy_, input, start, sizes, slices_inputs_ ? kSlicedMax : 0, many_);
     return copy_.Replace(reduce_, kReshape, ShapeOf(input.shape().type, dims_), DimensionsAttributes{},
                          {part});
   }
@@ -280,8 +366,8 @@ class Unrolling {
   const Instruction reduce_;
   const Computation& reducer_;
   Slices& slices_;
-  const bool slices_inputs_;
-  Dims dims_;
+  const bool many_, slices_inputs_;
+  const Dims dims_;
 };
 
 }  // namespace
@@ -290,16 +376,20 @@ std::unique_ptr<Module> UnrollReductions(const Module& module, PassWatch* watch)
   const std::vector<bool> inside = ComputationsInLoops(module);
   ComputationId computation = 0;
   const Computation* current = &module.computation(0);
-  Slices slices;
+  Slices slices(UsesIn(*current));
+  int64_t left = kAllInstructionsMax;
   return Rewritten(module, watch, [&](ComputationCopy& copy, Instruction instruction) {
     while (current != &instruction.computation()) {
       current = &module.computation(++computation);
-      slices = Slices();
+      slices = Slices(UsesIn(*current));
+      left = kAllInstructionsMax;
     }
     if (instruction.opcode() != kReduce || !inside[computation]) return copy.Clone(instruction);
     const Computation& reducer = module.computation(instruction.called()[0]);
-    return IsFewElements(instruction, reducer) ? Unrolling(copy, instruction, slices).Make()
-                                               : copy.Clone(instruction);
+    const int64_t count = UnrolledInstructions(instruction, reducer, slices.uses());
+    if (count == 0 || count > left) return copy.Clone(instruction);
+    left -= count;
+    return Unrolling(copy, instruction, slices).Make();
   });
 }
 

@@ -97,6 +97,76 @@ TEST(UnrollReductions, SeveralResultsOfAnExpensiveArrayStay) {
   ExpectGolden(&UnrollAndClean, text, text);
 }
 
+// A loop that computes `lines`, of a matrix `x` and a vector `v`, and has `r` as its next `v`.
+std::string LoopOfRows(const std::string& matrix, const std::string& vector, const std::string& lines) {
+  const std::string state = "(s32[], " + matrix + ", " + vector + ")";
+  return "add {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}\nor {\n"
+         " a = pred[] parameter(0)\n b = pred[] parameter(1)\n ROOT c = pred[] or(a, b)\n}\nbody {\n p = " +
+         state + " parameter(0)\n i = s32[] get-tuple-element(p), index=0\n x = " + matrix +
+         " get-tuple-element(p), index=1\n v = " + vector +
+         " get-tuple-element(p), index=2\n y = f32[] constant(3)\n" + lines +
+         " one = s32[] constant(1)\n j = s32[] add(i, one)\n ROOT t = " + state +
+         " tuple(j, x, r)\n}\ncondition {\n q = " + state +
+         " parameter(0)\n k = s32[] get-tuple-element(q), index=0\n ten = s32[] constant(10)\n ROOT l = "
+         "pred[] compare(k, ten), direction=LT\n}\nENTRY e {\n z = " +
+         state + " parameter(0)\n ROOT w = " + state + " while(z), condition=condition, body=body\n}\n";
+}
+
+int Count(const hlo::Module& module, hlo::Opcode opcode) {
+  int count = 0;
+  for (hlo::ComputationId c = 0; c < module.computation_count(); ++c) {
+    for (hlo::NodeId id = 0; id < module.computation(c).size(); ++id)
+      count += module.computation(c)[id].opcode() == opcode ? 1 : 0;
+  }
+  return count;
+}
+
+// Vectors of results: each element of an array that nothing else reads is computed once, whatever it takes.
+TEST(UnrollReductions, ManyResultsAreVectors) {
+  const std::string head = " c = f32[6,2] broadcast(v), dimensions={0}\n";
+  const auto made =
+      UnrollAndClean(*Parsed(LoopOfRows("f32[6,2]", "f32[6]",
+                                        head + " m = f32[6,2] multiply(x, c)\n e = f32[6,2] exponential(m)\n"
+                                               " r = f32[6] reduce(e, y), dimensions={1}, to_apply=add\n")));
+  EXPECT_EQ(Count(*made, hlo::kReduce), 0) << Nameless(*made);
+  EXPECT_EQ(Count(*made, hlo::kExponential), 2) << Nameless(*made);
+  for (const hlo::Opcode opcode : {hlo::kExponential, hlo::kMultiply}) {
+    for (hlo::ComputationId c = 0; c < made->computation_count(); ++c) {
+      for (hlo::NodeId id = 0; id < made->computation(c).size(); ++id) {
+        const hlo::Instruction instruction = made->computation(c)[id];
+        if (instruction.opcode() == opcode) EXPECT_EQ(ElementCount(instruction.shape()).value_or(0), 6);
+      }
+    }
+  }
+}
+
+// Long neighbours are added up as vectors already; bytes are not read by places; and results may be too many.
+TEST(UnrollReductions, ManyResultsThatAreFastStay) {
+  const std::string sum = ", y), dimensions={0}, to_apply=add\n";
+  for (const std::string& text :
+       {LoopOfRows("f32[6,200]", "f32[200]", " r = f32[200] reduce(x" + sum),
+        LoopOfRows("f32[17,8]", "f32[8]", " r = f32[8] reduce(x" + sum),
+        LoopOfRows("f32[3000,2]", "f32[3000]", " r = f32[3000] reduce(x, y), dimensions={1}, to_apply=add\n"),
+        LoopOfRows(
+            "pred[6,2]", "pred[6]",
+            " no = pred[] constant(false)\n r = pred[6] reduce(x, no), dimensions={1}, to_apply=or\n")})
+    EXPECT_EQ(Count(*UnrollAndClean(*Parsed(text)), hlo::kReduce), 1) << text;
+}
+
+// Programs do not grow without bound: 50 sums of 30 instructions each are 1500.
+TEST(UnrollReductions, ALongProgramKeepsSomeReductions) {
+  std::string lines;
+  for (int i = 0; i < 300; ++i) {
+    const std::string n = std::to_string(i), before = i == 0 ? "v" : "s" + std::to_string(i - 1);
+    lines += " c" + n + " = f32[6,6] broadcast(" + before + "), dimensions={0}\n a" + n +
+             " = f32[6,6] add(x, c" + n + ")\n s" + n + " = f32[6] reduce(a" + n +
+             ", y), dimensions={1}, to_apply=add\n";
+  }
+  const auto made =
+      UnrollAndClean(*Parsed(LoopOfRows("f32[6,6]", "f32[6]", lines + " r = f32[6] negate(s299)\n")));
+  EXPECT_EQ(Count(*made, hlo::kReduce), 300 - 50);
+}
+
 TEST(UnrollReductions, SumsOfNarrowFloatsStay) {
   const std::string text = Loop(
       "bf16",

@@ -1,5 +1,5 @@
-// Machine code for fused steps: random programs have the same bits as when they are interpreted, on AVX2 and, where
-// the processor has it, on AVX-512.
+// Machine code for fused steps: random programs have the same bits as when they are interpreted, on AVX2 and,
+// where the processor has it, on AVX-512.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -80,9 +80,8 @@ void ExpectSameBits(const hlo::Module& module, Assembler& assembler, std::mt1993
 }
 
 class Assemble : public testing::TestWithParam<CpuLevel> {};
-INSTANTIATE_TEST_SUITE_P(All, Assemble, testing::ValuesIn(Levels()), [](const auto& info) {
-  return std::string(Name(info.param));
-});
+INSTANTIATE_TEST_SUITE_P(All, Assemble, testing::ValuesIn(Levels()),
+                         [](const auto& info) { return std::string(Name(info.param)); });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Assemble);
 
 // The number of seeds that a test tries: its own, or $HLOD_ASSEMBLE_SEEDS, after the first
@@ -402,6 +401,76 @@ TEST_P(Assemble, LoopsOfReductionsHaveTheValuesOfTheEvaluator) {
   }
 }
 
+// The best path to each of `n` states in `b` batches, its place, and sums of rows and of columns of
+// exponentials: views of all rows' lengths, which vectors join.
+std::string LoopOfRows(const std::string& type, int b, int n) {
+  const std::string vector = absl::StrCat(type, "[", b, ",", n, "]"),
+                    cube = absl::StrCat(type, "[", b, ",", n, ",", n, "]"),
+                    matrix = absl::StrCat(type, "[", n, ",", n, "]"), row = absl::StrCat(type, "[", b, "]"),
+                    places = absl::StrCat("s32[", b, ",", n, "]"),
+                    state = absl::StrCat("(s32[], ", vector, ", ", matrix, ", ", places, ")");
+  const auto binary = [&](const char* name, const char* opcode) {
+    return absl::StrCat(name, " { a = ", type, "[] parameter(0)\n b = ", type,
+                        "[] parameter(1)\n ROOT r = ", type, "[] ", opcode, "(a, b) }\n");
+  };
+  return absl::StrCat(
+      "HloModule m\n", binary("add", "add"), binary("largest", "maximum"), "best { v0 = ", type,
+      "[] parameter(0)\n i0 = s32[] parameter(1)\n v1 = ", type,
+      "[] parameter(2)\n i1 = s32[] parameter(3)\n more = pred[] compare(v0, v1), direction=GE\n v = ", type,
+      "[] select(more, v0, v1)\n i = s32[] select(more, i0, i1)\n ROOT t = (", type,
+      "[], s32[]) tuple(v, i) }\ncond { s = ", state,
+      " parameter(0)\n i = s32[] get-tuple-element(s), index=0\n n = s32[] constant(9)\n"
+      " ROOT less = pred[] compare(i, n), direction=LT }\nbody { s = ",
+      state, " parameter(0)\n i = s32[] get-tuple-element(s), index=0\n d = ", vector,
+      " get-tuple-element(s), index=1\n t = ", matrix,
+      " get-tuple-element(s), index=2\n one = s32[] constant(1)\n next = s32[] add(i, one)\n from = ", cube,
+      " broadcast(d), dimensions={0,1}\n moves = ", cube, " broadcast(t), dimensions={1,2}\n paths = ", cube,
+      " add(from, moves)\n low = ", type, "[] constant(-1000)\n nothing = ", type,
+      "[] constant(0)\n zero = s32[] constant(0)\n places = s32[", b, ",", n, ",", n,
+      "] iota(), iota_dimension=1\n both = (", vector, ", ", places,
+      ") reduce(paths, places, low, zero), dimensions={1}, to_apply=best\n value = ", vector,
+      " get-tuple-element(both), index=0\n place = ", places,
+      " get-tuple-element(both), index=1\n most = ", row,
+      " reduce(value, low), dimensions={1}, to_apply=largest\n mosts = ", vector,
+      " broadcast(most), dimensions={0}\n less = ", vector, " subtract(value, mosts)\n cubes = ", cube,
+      " broadcast(less), dimensions={0,2}\n turned = ", cube, " multiply(cubes, moves)\n sums = ", vector,
+      " reduce(turned, nothing), dimensions={2}, to_apply=add\n low1 = ", type,
+      "[] constant(-4)\n high = ", type, "[] constant(4)\n d1 = ", vector,
+      " clamp(low1, sums, high)\n ROOT r = ", state,
+      " tuple(next, d1, t, place) }\nENTRY main { i = s32[] constant(0)\n d = ", vector,
+      " parameter(0)\n t = ", matrix, " parameter(1)\n p = ", places, " parameter(2)\n s = ", state,
+      " tuple(i, d, t, p)\n ROOT w = ", state, " while(s), condition=cond, body=body }\n");
+}
+
+TEST_P(Assemble, LoopsOfShortRowsHaveTheValuesOfTheEvaluator) {
+  const Limited limited(GetParam());
+  const std::pair<hlo::PrimitiveType, const char*> types[] = {
+      {hlo::kF32, "f32"}, {hlo::kF64, "f64"}, {hlo::kS32, "s32"}, {hlo::kS64, "s64"}};
+  for (const auto& [type, name] : types) {
+    for (const auto& [b, n] :
+         {std::pair{3, 5}, {4, 4}, {16, 12}, {5, 7}, {2, 16}, {8, 6}, {11, 3}, {33, 2}, {40, 9}}) {
+      SCOPED_TRACE(absl::StrCat(name, " ", b, " x ", n));
+      const auto module = hlo::ParseModule(LoopOfRows(name, b, n));
+      ASSERT_TRUE(module.ok()) << module.status();
+      const auto assembler = std::make_shared<Assembler>(Assembler::Options{.at_once = true});
+      const auto plan = Compile(**module, {.threads = 1, .assembler = assembler});
+      const auto interpreted = Compile(**module, {.threads = 1, .assembler = nullptr});
+      ASSERT_TRUE(plan.ok() && interpreted.ok()) << plan.status() << interpreted.status();
+      const std::vector<Literal> arguments = {Sample(Shape::Array(type, {b, n}), 1),
+                                              Sample(Shape::Array(type, {n, n}), 2),
+                                              Sample(Shape::Array(hlo::kS32, {b, n}), 3)};
+      const auto actual = RunPlan(**plan, arguments), expected = RunEvaluator(**module, arguments);
+      const auto same = RunPlan(**interpreted, arguments);
+      ASSERT_TRUE(actual.ok() && expected.ok() && same.ok());
+      for (size_t i = 0; i < 4; ++i) EXPECT_TRUE(SameBits((*actual)[i], (*same)[i])) << i;
+      EXPECT_EQ((*actual)[3], (*expected)[3]);
+      if (type != hlo::kF32) EXPECT_EQ((*actual)[1], (*expected)[1]);
+      for (int i = 0; type == hlo::kF32 && i < b * n; ++i)
+        EXPECT_NEAR((*actual)[1].data<float>()[i], (*expected)[1].data<float>()[i], 1e-4);
+    }
+  }
+}
+
 // A pred is true when its byte is not zero, which a client may have uploaded.
 TEST_P(Assemble, AnyByteButZeroIsTrue) {
   const Limited limited(GetParam());
@@ -659,7 +728,8 @@ TEST_P(Assemble, OutputsLargerThanTheLastCache) {
     ExpectSameBits(*LongChainOfRows(rows, columns), assembler, random, &counts);
   for (uint32_t seed = 0; seed < 100 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
-    ExpectSameBits(*RandomPrograms(seed).Make({67, 129}, 8, static_cast<int>(seed % 3)), assembler, random, &counts);
+    ExpectSameBits(*RandomPrograms(seed).Make({67, 129}, 8, static_cast<int>(seed % 3)), assembler, random,
+                   &counts);
   }
   EXPECT_GT(counts.kernels, 0);
 }
