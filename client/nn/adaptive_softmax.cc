@@ -53,12 +53,14 @@ AdaptiveLogSoftmaxWithLoss::AdaptiveLogSoftmaxWithLoss(Module& parent, PartName 
   }
   for (size_t i = 0; i + 1 < cutoffs_.size(); ++i) {
     const double divisor = std::pow(div_value, static_cast<double>(i + 1));
-    const auto width = static_cast<int64_t>(std::floor(static_cast<double>(size) / divisor));
-    if (width < 1) {
+    const double quotient = std::floor(static_cast<double>(size) / divisor);
+    if (quotient < 1 || quotient >= 0x1p63) {
       lazy::Throw(ErrorKind::kArgument,
-                  absl::StrCat("tail ", i, " would have no width: ", size, " is divided by ", divisor), kName,
-                  made_at());
+                  absl::StrCat("tail ", i, quotient < 1 ? " would have no width: " : " would be too wide: ",
+                               size, " is divided by ", divisor),
+                  kName, made_at());
     }
+    const auto width = static_cast<int64_t>(quotient);
     Sequential& projection = tail.Append();
     projection.Add<Linear>(size, width, false).Add<Linear>(width, cutoffs_[i + 1] - cutoffs_[i], false);
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "client/tensor/value/limits.h"
 #include "client/tensor/value/throw.h"
 #include "hlod/ops/comparison.h"
 #include "hlod/ops/creation.h"
@@ -164,6 +165,7 @@ Tensor& Orthogonal_(Tensor& x, double gain, Caller caller) {
 
 Tensor& Sparse_(Tensor& x, double sparsity, double std, Caller caller) {
   RequireRank("sparse_", x, 2, 2, caller);
+  RequireWithin(Limit::kUpToOne, "sparsity", sparsity, "sparse_", caller);
   const NoGrad scope;
   const CallerScope line(caller);
   const auto zeros = static_cast<int64_t>(std::ceil(sparsity * static_cast<double>(x.size(0))));

@@ -69,12 +69,10 @@ namespace {
 // `end` or the distance overflows.
 std::optional<int64_t> Steps(int64_t start, int64_t end, int64_t step) {
   int64_t distance = 0;
-  if (__builtin_sub_overflow(end, start, &distance) || step == std::numeric_limits<int64_t>::min())
-    return std::nullopt;
+  if (__builtin_sub_overflow(end, start, &distance)) return std::nullopt;
   if (distance == 0) return 0;
   if ((distance > 0) != (step > 0)) return std::nullopt;
-  if (step < 0) distance = -distance, step = -step;
-  return (distance - 1) / step + 1;
+  return step > 0 ? (distance - 1) / step + 1 : (distance + 1) / step + 1;
 }
 
 }  // namespace

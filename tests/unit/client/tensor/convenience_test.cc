@@ -3,6 +3,7 @@
 #include <cmath>
 #include <complex>
 #include <csignal>
+#include <limits>
 
 #include "hlod/nn/layers.h"
 #include "tests/unit/client/tensor/fixture.h"
@@ -25,6 +26,9 @@ TEST_F(Convenience, FactoriesTakeTheTypesOfTheirNumbers) {
   EXPECT_EQ(Full({1}, true).dtype(), kPred);
   EXPECT_EQ(Full({1}, 2.5).dtype(), kF32);
   EXPECT_EQ(Full({1}, std::complex<double>(1, 2)).Item<std::complex<double>>(), std::complex<double>(1, 2));
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  EXPECT_THAT(Arange(0, kLeast, kLeast / 2).ToVector<int64_t>(), ElementsAre(0, kLeast / 2));
+  EXPECT_THAT(Arange(0, kLeast, kLeast).ToVector<int64_t>(), ElementsAre(0));
   const TensorOptions there = {.device = device()};
   EXPECT_EQ(Arange(0, 4, 1, there).dtype(), kS64);
   EXPECT_EQ(Randint(0, 9, {3}, there).dtype(), kS64);

@@ -60,6 +60,8 @@ TEST_F(NnComposed, WrongSizesAreRefused) {
   EXPECT_THAT(last_what_, HasSubstr("div_value (0) is not positive"));
   Throws([&] { nn::AdaptiveLogSoftmaxWithLoss(root, "b", 3, 12, {3}); });
   EXPECT_THAT(last_what_, HasSubstr("tail 0 would have no width"));
+  Throws([&] { nn::AdaptiveLogSoftmaxWithLoss(root, "d", 8, 12, {3}, 1e-30); });
+  EXPECT_THAT(last_what_, HasSubstr("tail 0 would be too wide: 8 is divided by 1e-30"));
   Throws([&] { ChannelShuffle(Zeros({2, 5, 2}), 3); });
   EXPECT_THAT(last_what_, HasSubstr("the channels of shape [2, 5, 2] do not divide into 3 groups"));
 }

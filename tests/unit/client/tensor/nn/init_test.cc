@@ -86,6 +86,8 @@ TEST_F(NnInit, APartOfEachColumnIsZero) {
   Tensor w = Ones({10, 6});
   nn::init::Sparse_(w, .25, 1);
   EXPECT_THAT(Sum(Eq(w, 0), {0}).ToVector<int64_t>(), Each(3)) << "the ceiling of 2.5";
+  Throws([&] { nn::init::Sparse_(w, NAN); });
+  EXPECT_THAT(last_what_, HasSubstr("sparsity is nan, and must be at least 0 and at most 1"));
 }
 
 TEST_F(NnInit, AParameterStaysALeaf) {
