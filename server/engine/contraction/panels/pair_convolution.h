@@ -39,13 +39,14 @@ class PairConvolution {
   ConvolutionForm form_;
   size_t line_ = 0;
   int lhs_type_ = 0, rhs_type_ = 0, lhs_width_ = 0, rhs_width_ = 0;
-  std::vector<int64_t> sizes_, strides_;  // Of the padded lhs, per axis.
-  int64_t places_ = 1;                    // The places of a padded batch.
-  int64_t pairs_ = 0, place_ = 0;         // The pairs of a group, and the elements of a place.
-  int64_t outputs_ = 0;                   // Per group.
-  int64_t strip_ = 0, strips_ = 0;        // The columns of a strip, and the strips of a group.
-  std::vector<int64_t> taps_,
-      weights_;  // The offsets of the kernel's positions, in the padded lhs and in rhs.
+  // The padded lhs, per axis, and the places of one of its batches.
+  std::vector<int64_t> sizes_, strides_;
+  int64_t places_ = 1;
+  int64_t pairs_ = 0, place_ = 0;   // The pairs of a group, and the elements of a place.
+  int64_t outputs_ = 0;             // The outputs of a group.
+  int64_t strip_ = 0, strips_ = 0;  // The columns of a strip, and the strips of a group.
+  // The offsets of the kernel's positions, in the padded lhs and in rhs.
+  std::vector<int64_t> taps_, weights_;
   int64_t panels_offset_ = 0, panels_bytes_ = 0;
 };
 

@@ -17,8 +17,8 @@ constexpr int64_t kBlockRows = 96, kBlockStrips = 16;
 constexpr int64_t kPiecePairs = 256;
 // Rows of a longer depth are kept apart, so that they are not all in the same lines of the caches.
 constexpr int64_t kLongPairs = 128, kApart = 32;
-constexpr int64_t kTurnedRows =
-    16;  // The rows that are widened together if their elements are not neighbours.
+// The rows that are widened together if their elements are not neighbours.
+constexpr int64_t kTurnedRows = 16;
 
 }  // namespace
 
