@@ -44,7 +44,7 @@ class CodeWriter {
   }
 
  private:
-  // Makes the places for machine code of outermost loops that are small enough.
+  // Makes the places for machine code of the outermost loops that are small enough.
   void PlaceLoops() {
     const LoopSlot* around = nullptr;
     for (int32_t pc = 0; pc < Here(); ++pc) {
@@ -59,9 +59,11 @@ class CodeWriter {
     constexpr int64_t kNsBetweenChecks = 20'000;
     if (end - begin > kInstructionsMax) return nullptr;
     int64_t ns = 1, bytes = kFrameCode, program = 0;
+    bool has_loops = false, is_whole = true;
     for (int32_t pc = begin; pc < end; ++pc) {
       const CodeInstruction& now = code_.instructions[pc];
       ns += now.weight_ns;
+      has_loops |= pc > begin && now.kind == CodeInstruction::Kind::kLoop;
       bytes += kInstructionCode + (now.kind == CodeInstruction::Kind::kCopy ? kInstructionCode : 0);
       if (now.kind == CodeInstruction::Kind::kRun && now.step->copies() != nullptr)
         bytes += kInstructionCode * static_cast<int64_t>(now.step->copies()->copies.size());
@@ -70,11 +72,15 @@ class CodeWriter {
       if (slot == nullptr) continue;
       const int64_t size = LoopCodeSize(*slot);
       // The rest is called.
-      if (program + size > kLoopCodeMax) continue;
+      if (program + size > kLoopCodeMax) {
+        is_whole = false;
+        continue;
+      }
       bytes += slot->code_bytes_max() + slot->table_bytes_max();
       program += size;
     }
-    if (program == 0) return nullptr;
+    // Most of the time is spent in the loops inside, which have places of their own if this one has none.
+    if (program == 0 || (has_loops && !is_whole)) return nullptr;
     const int64_t budget = std::max<int64_t>(1, kNsBetweenChecks / ns);
     return code_.loops.emplace_back(std::make_unique<LoopSlot>(begin, end, bytes, budget)).get();
   }

@@ -190,6 +190,67 @@ ENTRY main { n = s32[] parameter(0)
     EXPECT_EQ(value, 1.0f);  // The fixed point of x / 2 + 1 / 2.
 }
 
+// Returns a loop of `chains` chains of twenty operations each, with a product after each, and of a loop if
+// `nested`.
+std::string LoopOfChains(int chains, bool nested) {
+  std::string text = R"(HloModule m
+cond { s = (s32[], f32[12]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(5)
+  ROOT less = pred[] compare(i, n), direction=LT }
+body { s = (s32[], f32[12]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[12] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  y = f32[12] sine(x)
+  ROOT t = (s32[], f32[12]) tuple(next, y) }
+outer { s = (s32[], f32[12]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x0 = f32[12] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  zero = s32[] constant(0)
+  next = s32[] add(i, one)
+  m = f32[12,12] iota(), iota_dimension=1
+)";
+  for (int chain = 0; chain < chains; ++chain) {
+    absl::StrAppend(&text, "  y", chain, "_0 = f32[12] cosine(x", chain, ")\n");
+    for (int i = 1; i < 20; ++i)
+      absl::StrAppend(&text, "  y", chain, "_", i, " = f32[12] ", i % 2 == 0 ? "subtract" : "multiply", "(y",
+                      chain, "_", i - 1, ", x", chain, ")\n");
+    absl::StrAppend(&text, "  x", chain + 1, " = f32[12] dot(m, y", chain,
+                    "_19), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n");
+  }
+  absl::StrAppend(&text, "  s1 = (s32[], f32[12]) tuple(zero, x", chains, ")\n  w1 = (s32[], f32[12]) ",
+                  nested ? "while(s1), condition=cond, body=body" : "opt-barrier(s1)", R"(
+  z = f32[12] get-tuple-element(w1), index=1
+  ROOT t = (s32[], f32[12]) tuple(next, z) }
+ENTRY main { x = f32[12] parameter(0)
+  zero = s32[] constant(0)
+  start = (s32[], f32[12]) tuple(zero, x)
+  ROOT w = (s32[], f32[12]) while(start), condition=cond, body=outer }
+)");
+  return text;
+}
+
+// Returns the bound on the bytes of the module's code.
+int64_t CodeBytesOf(const std::string& text) {
+  const auto module = hlo::ParseModule(text);
+  if (!module.ok()) throw std::runtime_error(module.status().ToString());
+  const auto plan =
+      Compile(**module, {.threads = 1, .assembler = std::make_shared<Assembler>(Assembler::Options{})});
+  if (!plan.ok()) throw std::runtime_error(plan.status().ToString());
+  return (*plan)->code_bytes_max();
+}
+
+// A loop's code has those of the loops inside. A loop that is too large, but for some of its steps, leaves
+// the code to the loops inside: they are most of the time.
+TEST_P(Assemble, ALoopThatIsTooLargeLeavesCodeToThoseInside) {
+  const Limited limited(GetParam());
+  EXPECT_GT(CodeBytesOf(LoopOfChains(2, true)), CodeBytesOf(LoopOfChains(2, false)));
+  EXPECT_LT(CodeBytesOf(LoopOfChains(130, true)), CodeBytesOf(LoopOfChains(130, false)));
+}
+
 // Slices and updates whose starts are out of range at first and at last, a scatter of one point, which is
 // then skipped, and concatenations.
 constexpr char kLoopOfCopies[] = R"(HloModule m
