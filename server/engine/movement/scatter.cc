@@ -88,10 +88,14 @@ HLOD_ALWAYS_INLINE void JoinElements(typename Op::Element* to, const typename Op
 
 // Returns true if all starts are in [low, high), as they mostly are.
 HLOD_ALWAYS_INLINE bool AllInside(const int64_t* starts, int64_t n, int64_t low, int64_t high) {
-  int64_t outside = 0;
+  const auto first = static_cast<uint64_t>(low), last = static_cast<uint64_t>(high - 1);
+  uint64_t outside = 0;  // The highest bit is set if a difference is negative.
 #pragma omp simd reduction(| : outside)
-  for (int64_t i = 0; i < n; ++i) outside |= (starts[i] - low) | (high - 1 - starts[i]);
-  return outside >= 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const auto start = static_cast<uint64_t>(starts[i]);
+    outside |= (start - first) | (last - start);
+  }
+  return outside >> 63 == 0;
 }
 
 // Joins a row of kWidth elements, or of any width if that is 0.
