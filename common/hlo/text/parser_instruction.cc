@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "common/base/text/edit_distance.h"
 #include "common/base/text/strings.h"
 #include "common/hlo/names/spelling.h"
@@ -16,6 +17,8 @@ namespace {
 // Returns "; the nearest is add", or an empty string when no name is near.
 template <typename Names>
 std::string Nearest(std::string_view given, const Names& names) {
+  constexpr size_t kLengthMax = 64;  // No name is as long, and a file may have one of megabytes.
+  if (given.size() > kLengthMax) return "";
   std::string_view nearest;
   size_t least = given.size() / 3 + 1;
   for (const std::string_view name : names) {
@@ -67,12 +70,13 @@ class InstructionReader {
   // Reads an instruction that is a whole text, with or without a name, whose operands are shapes of
   // parameters, with or without names. Their parameters are appended to the computation.
   Status ReadAlone(ParsedInstruction& out) {
-    alone_ = true;
+    alone_ = &parameters_;
     if (!AtShape(lexer_)) return Read(out);
     out_ = &out;
     out.at = lexer_.position();
     out.is_root = true;
-    out.name = out.notes.name = "root";
+    out.name = "(root)";  // A name that no text can have.
+    out.notes.name = "root";
     return ReadRest(/*nested=*/false);
   }
 
@@ -184,13 +188,13 @@ class InstructionReader {
         ASSIGN_OR_RETURN(shape, ReadShape(lexer_, options_.nesting_max));
       }
       Reference operand{.at = at};
-      if (!alone_ || !shape || lexer_.AtName()) {
+      if (alone_ == nullptr || !shape || lexer_.AtName()) {
         ASSIGN_OR_RETURN(operand, ReadReference());
       }
       if (lexer_.Peek() == '(') {
         lexer_.Rewind(at);
         ASSIGN_OR_RETURN(operand, ReadNested());
-      } else if (alone_) {
+      } else if (alone_ != nullptr) {
         if (!shape)
           return lexer_.ErrorAt(at, "an operand of an instruction without a module needs its shape");
         operand = ParameterFor(operand, *std::move(shape));
@@ -212,18 +216,15 @@ class InstructionReader {
     reader.out_ = &nested;
     reader.alone_ = alone_;
     RETURN_IF_ERROR(reader.ReadRest(/*nested=*/true));
+    if (alone_ != nullptr && nested.opcode == kParameter) ++alone_->count;
     nested.notes.name = absl::StrCat(ToAbsl(Name(nested.opcode)), ".anon");
     return Append(std::move(nested));
   }
 
   // Returns the parameter of this name, or a new one that is appended to the computation.
   Reference ParameterFor(const Reference& operand, Shape shape) {
-    int64_t number = 0;
-    for (const ParsedInstruction& other : computation_.instructions) {
-      if (other.opcode != kParameter) continue;
-      if (!operand.name.empty() && other.name == operand.name) return operand;
-      ++number;
-    }
+    if (!operand.name.empty() && !alone_->names.emplace(operand.name).second) return operand;
+    const int64_t number = alone_->count++;
     ParsedInstruction parameter;
     parameter.at = operand.at;
     parameter.opcode = kParameter;
@@ -420,7 +421,13 @@ class InstructionReader {
   ParsedModule& module_;
   ParsedComputation& computation_;
   ParsedInstruction* out_ = nullptr;
-  bool alone_ = false;  // The instruction is a whole text.
+  // The parameters of an instruction that is a whole text.
+  struct Parameters {
+    absl::flat_hash_set<std::string> names;
+    int64_t count = 0;
+  };
+  Parameters parameters_;
+  Parameters* alone_ = nullptr;  // Null unless the instruction is a whole text, or in one.
   std::set<std::string_view> seen_;
   xla::HloInstructionProto rest_;
   std::string async_thread_;

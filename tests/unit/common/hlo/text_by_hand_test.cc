@@ -86,6 +86,22 @@ TEST(TextByHand, OneInstructionIsAModule) {
             "  ROOT root = f32[2] multiply(parameter.0, parameter.1)\n}\n");
 }
 
+TEST(TextByHand, OneInstructionMayHaveOperandsOfAnyName) {
+  const std::string printed = Printed("f32[4] add(f32[4] root, f32[4] root)");
+  const absl::StatusOr<std::unique_ptr<Module>> again = ParseModule(printed);
+  ASSERT_TRUE(again.ok()) << again.status() << "\n" << printed;
+  EXPECT_EQ((*again)->entry().size(), 2u);
+}
+
+// Takes minutes if each operand is searched for among those before it.
+TEST(TextByHand, OneInstructionMayHaveManyOperands) {
+  std::string text = "r = tuple(f32[] x0";
+  for (int i = 1; i < 200'000; ++i) text += ", f32[] x" + std::to_string(i);
+  const absl::StatusOr<std::unique_ptr<Module>> module = ParseModule(text + ", f32[] x7)");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ((*module)->entry().size(), 200'001u);
+}
+
 TEST(TextByHand, OneInstructionWithItsComputations) {
   EXPECT_THAT(
       Printed("s32[5]{0} conditional(pred[], s32[5]{0}, s32[5]{0}), true_computation=\n"
