@@ -56,8 +56,7 @@ std::vector<std::string> Executions::Participants::Names(const Execution& execut
 
 void Executions::QueueParticipants(const std::shared_ptr<Execution>& execution) {
   const std::shared_ptr<SessionExecutable> held = Hold(*execution);
-  if (held != nullptr)
-    QueueParticipant(std::make_shared<Participants>(execution, held->compiled->plan()), 0);
+  if (held != nullptr) QueueParticipant(std::make_shared<Participants>(execution, held->compiled->plan()), 0);
 }
 
 void Executions::QueueParticipant(const std::shared_ptr<Participants>& participants, size_t position) {
@@ -200,14 +199,16 @@ void Executions::RunMemberPlan(Participants& participants, size_t participant) {
   } catch (const std::exception& e) {  // bad_alloc, and anything that a library throws.
     status = ExceptionError("The run failed", e);
   }
-  // The others cannot finish without this participant.
-  if (!status.ok()) participants.execution->cancel = true;
+  bool may_go_on = status.ok();
   try {
     participants.rendezvous.Leave(static_cast<int>(participants.execution->request.NumberOf(participant)),
                                   status);
   } catch (const std::exception&) {  // No memory for the error's text: the others stop because of the cancel.
-    participants.execution->cancel = true;
+    may_go_on = false;
   }
+  // The others cannot finish without this participant. They are cancelled after it has left: the first error
+  // is the cause, and theirs would be the cancel.
+  if (!may_go_on) participants.execution->cancel = true;
   MutexLock lock(&participants.mu);
   ++participants.ended;
 }
