@@ -122,7 +122,7 @@ std::shared_ptr<const TileKernel> Assembler::Make(const KernelSlot& slot, Assemb
 
 namespace {
 
-// Returns which instructions of the loop are called: the programs for which there is no place among
+// Returns the loop's steps that are called, by position: the programs for which there is no place among
 // `size_max` instructions.
 assemble::LoopEmitter::Called CalledBeyond(const Code& code, const LoopSlot& slot, int64_t size_max) {
   assemble::LoopEmitter::Called called;
