@@ -19,6 +19,7 @@
 #include "common/rpc/endpoint.h"
 #include "common/rpc/keepalive.h"
 #include "common/rpc/ring_use.h"
+#include "server/confinement/system_calls.h"
 #include "server/engine/assemble/assembler.h"
 #include "server/fabric/membership.h"
 #include "server/metrics/endpoint.h"
@@ -152,6 +153,16 @@ void AddListening(Keys& keys) {
          return absl::OkStatus();
        }});
   keys.push_back(
+      {"system_calls",
+       "System calls of this process: restricted (none that start programs, look into other processes, "
+       "change the machine or the user, or that a daemon never needs), all (for native kernels that "
+       "need them)",
+       "restricted, if the kernel has filters", false, [](Config& config, std::string_view value) {
+         RETURN_IF_ERROR(ParseSystemCalls(value).status());
+         config.system_calls = std::string(value);
+         return absl::OkStatus();
+       }});
+  keys.push_back(
       {"ring",
        "Messages of clients on this host through shared memory: on (for clients of this daemon's user), all "
        "(of every user), off; first, which is for clients, means on",
@@ -197,14 +208,15 @@ void AddDevices(Keys& keys) {
          config.cpu_features = std::string(value);
          return absl::OkStatus();
        }});
-  keys.push_back({"assemble",
-                  "Machine code for loops over elements: off (they are interpreted), on (from a program's second "
-                  "run on), first (before its first run)",
-                  "$HLOD_ASSEMBLE, else on", false, [](Config& config, std::string_view value) {
-                    RETURN_IF_ERROR(engine::ParseAssembling(value).status());
-                    config.assemble = std::string(value);
-                    return absl::OkStatus();
-                  }});
+  keys.push_back(
+      {"assemble",
+       "Machine code for loops over elements: off (they are interpreted), on (from a program's second "
+       "run on), first (before its first run)",
+       "$HLOD_ASSEMBLE, else on", false, [](Config& config, std::string_view value) {
+         RETURN_IF_ERROR(engine::ParseAssembling(value).status());
+         config.assemble = std::string(value);
+         return absl::OkStatus();
+       }});
   keys.push_back(
       Text("compile_cache", &Config::compile_cache,
            "Folder of compiled programs for later daemons; belongs to this user alone (mode 0700); "

@@ -24,6 +24,7 @@ struct Config {
   std::string cpu_features;   // Empty: $HLOD_CPU_FEATURES, or without it all features of the processor.
   std::string assemble;       // "off", "on" or "first". Empty: $HLOD_ASSEMBLE, or without it "on".
   std::string ring;           // "off" or "on". Empty: $HLOD_RING, or without it "off".
+  std::string system_calls;   // "all" or "restricted". Empty: restricted if the kernel has filters.
   std::string compile_cache;  // Empty: Environment::CompileCache(); "none": no cache.
   int64_t compile_cache_bytes = int64_t{1} << 30;
   std::vector<std::string> kernel_libraries;  // The paths of shared objects with native kernels.
@@ -32,8 +33,8 @@ struct Config {
   // The cluster's name, and its coordinator's address; empty: none. ApplyLauncher replaces "auto".
   std::string cluster, join;
   std::string cluster_address;  // "n3:9517", where others reach this daemon; empty: as `listen` says.
-  int64_t rank = -1;          // -1: the coordinator chooses.
-  int64_t cluster_size = 0;   // 0: not stated.
+  int64_t rank = -1;            // -1: the coordinator chooses.
+  int64_t cluster_size = 0;     // 0: not stated.
   int64_t peer_silence_us = 10'000'000;
   std::string log_level = "info";
   std::string tls_cert, tls_key, tls_client_ca, token_file;
@@ -47,11 +48,11 @@ struct Config {
 // The environment variables that a daemon reads. libsystemd reads systemd's own (LISTEN_FDS, NOTIFY_SOCKET).
 struct Environment {
   std::string xdg_runtime_dir;
-  bool team_policy = false;                           // True when OMP_WAIT_POLICY or GOMP_SPINCOUNT is set.
-  std::string compile_cache;                          // $HLOD_COMPILE_CACHE
-  std::string cpu_features;                           // $HLOD_CPU_FEATURES
-  std::string assemble;                               // $HLOD_ASSEMBLE
-  std::string ring;                                   // $HLOD_RING
+  bool team_policy = false;   // True when OMP_WAIT_POLICY or GOMP_SPINCOUNT is set.
+  std::string compile_cache;  // $HLOD_COMPILE_CACHE
+  std::string cpu_features;   // $HLOD_CPU_FEATURES
+  std::string assemble;       // $HLOD_ASSEMBLE
+  std::string ring;           // $HLOD_RING
   // Folders set by systemd, by the desktop, and by the user.
   std::string cache_directory, xdg_cache_home, home;
   // Returns any variable; empty if it is not set. For those of launchers (server/launcher/place.h).

@@ -205,10 +205,6 @@ int PrintProducts(const Config& config) {
 }
 
 int Main(int argc, char** argv) {
-  // For links with other daemons. gRPC's other resolver, c-ares, asks a name server also about hosts that are
-  // in /etc/hosts, and where that server refuses, it closes sockets behind gRPC's back, which then takes a
-  // later socket of the same number out of its polling: a connection that never goes on.
-  setenv("GRPC_DNS_RESOLVER", "native", /*overwrite=*/0);
   CommandLine line = ParseCommandLine(argc, argv, kVersion);
   if (line.finished) return line.exit_code;
   const Environment environment = Environment::Read();
@@ -218,6 +214,7 @@ int Main(int argc, char** argv) {
   if (const absl::Status status = LimitCpuFeatures(config, environment); !status.ok()) return Fail(status);
   if (line.measure_products) return PrintProducts(config);
   if (const absl::Status status = ApplyLauncher(environment, line.config); !status.ok()) return Fail(status);
+  if (const absl::Status status = ConfineProcess(config); !status.ok()) return Fail(status);
   const int signals = BlockSignals();
   LastResort* const last_resort = LastResort::Start(signals);
 

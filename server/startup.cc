@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -32,6 +33,7 @@
 #include "common/base/system/thread_ends.h"
 #include "common/rpc/credentials.h"
 #include "common/rpc/ring_use.h"
+#include "server/confinement/system_calls.h"
 #include "server/engine/contraction/cpu_features.h"
 #include "server/launcher/place.h"
 #include "server/log/log.h"
@@ -207,6 +209,10 @@ absl::Status SetUpProcess(const std::string& log_level) {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   signal(SIGPIPE, SIG_IGN);
+  // For links with other daemons. gRPC's other resolver, c-ares, asks a name server also about hosts that are
+  // in /etc/hosts, and where that server refuses, it closes sockets behind gRPC's back, which then takes a
+  // later socket of the same number out of its polling: a connection that never goes on.
+  setenv("GRPC_DNS_RESOLVER", "native", /*overwrite=*/0);
   grpc_server::PollByConnection();
   SkipDeadlockDetection();
   PrepareForEndsOfThreads();
@@ -235,6 +241,18 @@ int BlockSignals() {
   sigaddset(&set, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+absl::Status ConfineProcess(const Config& config) {
+  const bool configured = !config.system_calls.empty();
+  if (configured) {
+    ASSIGN_OR_RETURN(const SystemCalls calls, ParseSystemCalls(config.system_calls));
+    if (calls == SystemCalls::kAll) return absl::OkStatus();
+  }
+  const absl::Status status = ForbidSystemCalls();
+  if (status.ok() || configured) return status;
+  spdlog::warn("{} The daemon goes on without one.", std::string(status.message()));
+  return absl::OkStatus();
 }
 
 absl::Status ApplyLauncher(const Environment& environment, Config& config) {

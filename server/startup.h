@@ -14,12 +14,17 @@
 
 namespace hlod {
 
-// Sets up spdlog to stderr, gRPC's own log into it, and malloc to keep memory in the process. Must be called
+// Sets up spdlog to stderr, gRPC's own log into it, its resolver of names, and malloc to keep memory in the
+// process. Must be called
 // first.
 absl::Status SetUpProcess(const std::string& log_level);
 // Blocks SIGTERM, SIGINT and SIGHUP in this thread and the threads that it starts. Returns a descriptor that
 // reads them. Must be called before any thread starts.
 int BlockSignals();
+
+// Takes system calls from this thread and the threads that it starts, as the configuration says. Without a
+// setting there, a kernel that has no filters is a warning. Must be called before any thread starts.
+absl::Status ConfineProcess(const Config& config);
 
 // Replaces the cluster "auto" by the place that the launcher gives to this daemon. Settings that the
 // configuration has stay.
@@ -39,8 +44,8 @@ absl::StatusOr<grpc_server::ServerOptions> MakeServerOptions(const Config& confi
 absl::StatusOr<std::shared_ptr<device::CompileCache>> OpenCompileCache(const Config& config,
                                                                        const Environment& environment,
                                                                        std::string_view version);
-// Returns the assembler of the programs' machine code, by the configuration or, without a setting there, by the
-// environment; null if it is off.
+// Returns the assembler of the programs' machine code, by the configuration or, without a setting there, by
+// the environment; null if it is off.
 absl::StatusOr<std::shared_ptr<engine::Assembler>> MakeAssembler(const Config& config,
                                                                  const Environment& environment);
 // Loads the kernels of the libraries that the configuration names.

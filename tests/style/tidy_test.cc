@@ -237,6 +237,7 @@ RoomList ServerRooms() {
        {"server/metrics/", "server/session/", "server/device/", "common/rpc/", "common/base/", "proto/"}},
       {"server/log/", {"server/log/", "common/base/"}},
       {"server/launcher/", {"server/launcher/", "common/base/"}},
+      {"server/confinement/", {"server/confinement/", "common/base/"}},
       {"server/", {"server/", "common/", "proto/"}},
       {"deploy/", {"hlod/"}},
   };

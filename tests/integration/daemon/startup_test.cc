@@ -163,6 +163,37 @@ ENTRY main {
   EXPECT_TRUE(all[0] == "baseline" || all[0] == "avx2" || all[0] == "avx512") << all[0];
 }
 
+// Returns the number of filters of system calls of a thread, by its status file; 0 if the kernel has none.
+int FiltersOf(const std::filesystem::path& task) {
+  std::ifstream file(task / "status");
+  for (std::string line; std::getline(file, line);) {
+    constexpr std::string_view kKey = "Seccomp_filters:";
+    if (line.starts_with(kKey)) return std::stoi(line.substr(kKey.size()));
+  }
+  return 0;
+}
+
+TEST(Confinement, EachThreadOfADaemonHasGivenUpSystemCallsUnlessItIsToldOtherwise) {
+  const int own = FiltersOf("/proc/self");
+  for (const bool restricted : {true, false}) {
+    testing::DaemonOptions options;
+    if (!restricted) options.flags = {"--system-calls", "all"};
+    const testing::Daemon daemon = Must(testing::Daemon::Start(options));
+    const Client client = Must(daemon.Connect());
+    int threads = 0;
+    for (const auto& task : std::filesystem::directory_iterator(std::filesystem::path("/proc") /
+                                                                std::to_string(daemon.pid()) / "task")) {
+      EXPECT_EQ(FiltersOf(task.path()), restricted ? own + 1 : own) << task.path();
+      ++threads;
+    }
+    EXPECT_GT(threads, 3);
+  }
+}
+
+TEST_F(Startup, SystemCallsAreAllOrRestricted) {
+  ExpectUsageError("--system-calls some", "hlod: --system-calls: \"some\" is not one of all, restricted");
+}
+
 TEST_F(Startup, OnlySizesAreReportedInBytes) {
   ExpectUsageError("--devices 0", "0 is not within 1 and 1024");
   ExpectUsageError("--commands-in-flight-max 1", "1 is not within 64 and 16777216");
