@@ -28,6 +28,19 @@ struct DotView {
     for (const Batch& b : batch) count *= b.size;
     return count;
   }
+  // Returns where the matrices of a batch begin in the operands, in elements; `index` counts the batches, the
+  // last dimension fastest.
+  struct Offsets {
+    int64_t lhs = 0, rhs = 0;
+  };
+  Offsets OffsetsOf(int64_t index) const {
+    Offsets offsets;
+    for (size_t i = batch.size(); i-- > 0; index /= batch[i].size) {
+      offsets.lhs += index % batch[i].size * batch[i].lhs_stride;
+      offsets.rhs += index % batch[i].size * batch[i].rhs_stride;
+    }
+    return offsets;
+  }
   // Returns true for many products of a short row with a column: their sums are too short for a library.
   bool is_points() const {
     constexpr int64_t kBatchesMin = 16, kDepthMax = 32;

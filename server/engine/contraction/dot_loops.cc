@@ -172,18 +172,10 @@ absl::Status LoopShortTyped(const DotView& view, const T* lhs, const T* rhs, T* 
                    const WithoutSubnormals zeros;
                    StopCheck stop(context.run);
                    for (int64_t job = begin; job < end; ++job) {
-                     int64_t run = job / pieces;
                      const int64_t first = job % pieces * piece, n = std::min(piece, inner.size - first);
-                     T* const to = out + (run * inner.size + first) * each;
-                     const T* l = lhs + first * inner.lhs_stride;
-                     const T* r = rhs + first * inner.rhs_stride;
-                     for (size_t i = view.batch.size() - 1; i-- > 0;) {
-                       const int64_t index = run % view.batch[i].size;
-                       run /= view.batch[i].size;
-                       l += index * view.batch[i].lhs_stride;
-                       r += index * view.batch[i].rhs_stride;
-                     }
-                     ShortProducts<T>(view, inner, l, r, to, n);
+                     const int64_t batch = job / pieces * inner.size + first;
+                     const DotView::Offsets from = view.OffsetsOf(batch);
+                     ShortProducts<T>(view, inner, lhs + from.lhs, rhs + from.rhs, out + batch * each, n);
                      if (stop.Stops(n * work)) return;
                    }
                  });
@@ -202,18 +194,13 @@ absl::Status LoopDotTyped(const DotView& view, const T* lhs, const T* rhs, T* ou
     const WithoutSubnormals zeros;
     StopCheck stop(context.run);
     for (int64_t job = begin; job < end; ++job) {
-      int64_t batch = job / matrix_jobs;
+      const int64_t batch = job / matrix_jobs;
       const int64_t row = job % matrix_jobs / column_jobs * kRowsAJob,
                     column = job % column_jobs * kColumnsAJob;
       T* to = out + batch * view.m * view.n + row * view.n + column;
-      const T* l = lhs + row * view.lhs_m;
-      const T* r = rhs + column * view.rhs_n;
-      for (size_t i = view.batch.size(); i-- > 0;) {
-        const int64_t index = batch % view.batch[i].size;
-        batch /= view.batch[i].size;
-        l += index * view.batch[i].lhs_stride;
-        r += index * view.batch[i].rhs_stride;
-      }
+      const DotView::Offsets from = view.OffsetsOf(batch);
+      const T* l = lhs + from.lhs + row * view.lhs_m;
+      const T* r = rhs + from.rhs + column * view.rhs_n;
       const int64_t rows = std::min(kRowsAJob, view.m - row),
                     columns = std::min(kColumnsAJob, view.n - column);
       const int64_t depth = AlignUp(StopCheck::PieceOf(rows * columns), DotKernel<T>::kDepth);

@@ -44,21 +44,11 @@ std::unique_ptr<PairProduct> PairProduct::Make(const DotView& view, hlo::Primiti
   return product;
 }
 
-int64_t PairProduct::BatchOffset(int64_t batch, bool of_lhs) const {
-  int64_t offset = 0;
-  for (size_t i = view_.batch.size(); i-- > 0;) {
-    const DotView::Batch& b = view_.batch[i];
-    offset += batch % b.size * (of_lhs ? b.lhs_stride : b.rhs_stride);
-    batch /= b.size;
-  }
-  return offset;
-}
-
 void PairProduct::WidenRows(const std::byte* lhs, int16_t* rows, int64_t begin, int64_t end) const {
   const WidenRow widen = GetPairKernels().widen[lhs_.type];
   for (int64_t at = begin; at < end;) {
     const int64_t batch = at / view_.m, row = at % view_.m;
-    const std::byte* const from = lhs + (BatchOffset(batch, true) + row * lhs_.lane_stride) * lhs_.width;
+    const std::byte* const from = lhs + (view_.OffsetsOf(batch).lhs + row * lhs_.lane_stride) * lhs_.width;
     int16_t* const to = rows + at * row_;
     int64_t count = 1;
     if (lhs_.depth_stride == 1) {
@@ -80,8 +70,8 @@ void PairProduct::PackStrips(const std::byte* rhs, int16_t* panels, int64_t begi
   const PackPairs pack = GetPairKernels().pack[rhs_.type];
   for (int64_t at = begin; at < end; ++at) {
     const int64_t column = at % strips_ * strip_;
-    pack({rhs + (BatchOffset(at / strips_, false) + column * rhs_.lane_stride) * rhs_.width, rhs_.lane_stride,
-          rhs_.depth_stride, std::min(strip_, view_.n - column), view_.k},
+    pack({rhs + (view_.OffsetsOf(at / strips_).rhs + column * rhs_.lane_stride) * rhs_.width,
+          rhs_.lane_stride, rhs_.depth_stride, std::min(strip_, view_.n - column), view_.k},
          panels + at * pairs_ * 2 * strip_);
   }
 }

@@ -30,8 +30,6 @@ class PairProduct {
     int64_t lane_stride, depth_stride;
   };
 
-  // Returns the offset in elements of a batch.
-  int64_t BatchOffset(int64_t batch, bool of_lhs) const;
   void WidenRows(const std::byte* lhs, int16_t* rows, int64_t begin, int64_t end) const;
   void PackStrips(const std::byte* rhs, int16_t* panels, int64_t begin, int64_t end) const;
   // Computes the block of a result's rows and strips.

@@ -128,18 +128,13 @@ void PanelProduct::ReserveScratch() {
 PanelProduct::Block PanelProduct::BlockOf(int64_t job, const std::byte* lhs, const std::byte* rhs,
                                           std::byte* out) const {
   const int64_t down = CeilDiv(view_.m, block_rows_), across = CeilDiv(view_.n, block_columns_);
-  int64_t batch = job / (down * across);
+  const int64_t batch = job / (down * across);
   const int64_t row = job % (down * across) / across * block_rows_, column = job % across * block_columns_;
-  int64_t l = row * view_.lhs_m, r = column * view_.rhs_n;
-  out += (batch * view_.m * view_.n + row * view_.n + column) * out_width_;
-  for (size_t i = view_.batch.size(); i-- > 0;) {
-    const int64_t index = batch % view_.batch[i].size;
-    batch /= view_.batch[i].size;
-    l += index * view_.batch[i].lhs_stride;
-    r += index * view_.batch[i].rhs_stride;
-  }
-  return {lhs + l * lhs_.width, rhs + r * rhs_.width, out, std::min(block_rows_, view_.m - row),
-          std::min(block_columns_, view_.n - column)};
+  const DotView::Offsets from = view_.OffsetsOf(batch);
+  return {lhs + (from.lhs + row * view_.lhs_m) * lhs_.width,
+          rhs + (from.rhs + column * view_.rhs_n) * rhs_.width,
+          out + (batch * view_.m * view_.n + row * view_.n + column) * out_width_,
+          std::min(block_rows_, view_.m - row), std::min(block_columns_, view_.n - column)};
 }
 
 template <typename T>
