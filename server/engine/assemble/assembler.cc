@@ -126,14 +126,12 @@ namespace {
 // `size_max` instructions.
 assemble::LoopEmitter::Called CalledBeyond(const Code& code, const LoopSlot& slot, int64_t size_max) {
   assemble::LoopEmitter::Called called;
-  int64_t size = 0;
+  LoopCodeSpace space(size_max);
   for (int32_t pc = slot.begin(); pc < slot.end(); ++pc) {
     const CodeInstruction& now = code.instructions[static_cast<size_t>(pc)];
     const bool runs = now.kind == CodeInstruction::Kind::kRun;
     const KernelSlot* const program = runs ? LoopProgram(*now.step) : nullptr;
-    const int64_t more = program == nullptr ? 0 : LoopCodeSize(*program);
-    called.push_back(size + more > size_max);
-    if (!called.back()) size += more;
+    called.push_back(program != nullptr && !space.Take(*program));
   }
   return called;
 }

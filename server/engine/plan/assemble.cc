@@ -58,7 +58,8 @@ class CodeWriter {
     constexpr int64_t kInstructionsMax = 1000, kFrameCode = 512, kInstructionCode = 160;
     constexpr int64_t kNsBetweenChecks = 20'000;
     if (end - begin > kInstructionsMax) return nullptr;
-    int64_t ns = 1, bytes = kFrameCode, program = 0;
+    int64_t ns = 1, bytes = kFrameCode;
+    LoopCodeSpace space(kLoopCodeMax);
     bool has_loops = false, is_whole = true;
     for (int32_t pc = begin; pc < end; ++pc) {
       const CodeInstruction& now = code_.instructions[pc];
@@ -70,17 +71,11 @@ class CodeWriter {
       const KernelSlot* const slot =
           now.kind == CodeInstruction::Kind::kRun ? LoopProgram(*now.step) : nullptr;
       if (slot == nullptr) continue;
-      const int64_t size = LoopCodeSize(*slot);
-      // The rest is called.
-      if (program + size > kLoopCodeMax) {
-        is_whole = false;
-        continue;
-      }
-      bytes += slot->code_bytes_max() + slot->table_bytes_max();
-      program += size;
+      if (space.Take(*slot)) bytes += slot->code_bytes_max() + slot->table_bytes_max();
+      else is_whole = false;
     }
     // Most of the time is spent in the loops inside, which have places of their own if this one has none.
-    if (program == 0 || (has_loops && !is_whole)) return nullptr;
+    if (space.is_empty() || (has_loops && !is_whole)) return nullptr;
     const int64_t budget = std::max<int64_t>(1, kNsBetweenChecks / ns);
     return code_.loops.emplace_back(std::make_unique<LoopSlot>(begin, end, bytes, budget)).get();
   }

@@ -118,14 +118,34 @@ inline const KernelSlot* LoopProgram(const Step& step) {
   return runs_one && slots[0]->count() <= kLoopElementsMax ? slots[0] : nullptr;
 }
 
-// Returns the instructions that a program is in a loop's code, which computes a few elements one by one; and
-// the limit on those of all programs, the first ones that fit.
-inline int64_t LoopCodeSize(const KernelSlot& slot) {
-  constexpr int64_t kOneByOneMax = 4;
-  const auto size = static_cast<int64_t>(slot.program().code().size());
-  return slot.count() <= kOneByOneMax ? slot.count() * size : size;
-}
+// The limit on the instructions of all programs in a loop's code.
 inline constexpr int64_t kLoopCodeMax = 2000;
+
+// Chooses the programs that become part of a loop's code: the first ones that fit. The others are called.
+class LoopCodeSpace {
+ public:
+  explicit LoopCodeSpace(int64_t size_max) : size_max_(size_max) {}
+
+  // Takes the place that a program needs, or returns false if there is not enough left.
+  bool Take(const KernelSlot& slot) {
+    const int64_t size = SizeOf(slot);
+    if (size_ + size > size_max_) return false;
+    size_ += size;
+    return true;
+  }
+  bool is_empty() const { return size_ == 0; }
+
+ private:
+  // Returns the instructions that a program is in a loop's code, which computes a few elements one by one.
+  static int64_t SizeOf(const KernelSlot& slot) {
+    constexpr int64_t kOneByOneMax = 4;
+    const auto size = static_cast<int64_t>(slot.program().code().size());
+    return slot.count() <= kOneByOneMax ? slot.count() * size : size;
+  }
+
+  const int64_t size_max_;
+  int64_t size_ = 0;
+};
 
 // The limits on a kernel's operands. A program with more is interpreted.
 inline constexpr size_t kKernelOperandsMax = 256, kKernelRunsMax = 16, kKernelFoldsMax = 16;
