@@ -23,10 +23,10 @@ void PrintCallWindow(const InstructionProto& proto, std::string& out) {
 }
 
 Status ReadCallDimLabels(Lexer& lexer, InstructionProto& proto) {
-  Attributes attributes = ConvolutionAttributes();
+  Attributes attributes;
+  const auto& dimensions = attributes.emplace<ConvolutionAttributes>();
   RETURN_IF_ERROR(ReadDimLabels(lexer, attributes));
-  ConvolutionCoder::WriteDimensions(std::get<ConvolutionAttributes>(attributes),
-                                    *proto.mutable_convolution_dimension_numbers());
+  ConvolutionCoder::WriteDimensions(dimensions, *proto.mutable_convolution_dimension_numbers());
   return absl::OkStatus();
 }
 void PrintCallDimLabels(const InstructionProto& proto, std::string& out) {
@@ -36,22 +36,15 @@ void PrintCallDimLabels(const InstructionProto& proto, std::string& out) {
   PrintDimLabels(dimensions, out);
 }
 
-Status ReadFeatureGroups(Lexer& lexer, InstructionProto& proto) {
+template <void (InstructionProto::*kSet)(int64_t)>
+Status ReadGroups(Lexer& lexer, InstructionProto& proto) {
   ASSIGN_OR_RETURN(const int64_t count, lexer.Integer());
-  proto.set_feature_group_count(count);
+  (proto.*kSet)(count);
   return absl::OkStatus();
 }
-void PrintFeatureGroups(const InstructionProto& proto, std::string& out) {
-  if (proto.feature_group_count() > 1) absl::StrAppend(&out, proto.feature_group_count());
-}
-
-Status ReadBatchGroups(Lexer& lexer, InstructionProto& proto) {
-  ASSIGN_OR_RETURN(const int64_t count, lexer.Integer());
-  proto.set_batch_group_count(count);
-  return absl::OkStatus();
-}
-void PrintBatchGroups(const InstructionProto& proto, std::string& out) {
-  if (proto.batch_group_count() > 1) absl::StrAppend(&out, proto.batch_group_count());
+template <int64_t (InstructionProto::*kGet)() const>
+void PrintGroups(const InstructionProto& proto, std::string& out) {
+  if ((proto.*kGet)() > 1) absl::StrAppend(&out, (proto.*kGet)());
 }
 
 Status ReadCallPrecision(Lexer& lexer, InstructionProto& proto) {
@@ -78,8 +71,10 @@ void PrintCallPrecision(const InstructionProto& proto, std::string& out) {
 constexpr CarriedField kFields[] = {
     {"window", ReadCallWindow, PrintCallWindow},
     {"dim_labels", ReadCallDimLabels, PrintCallDimLabels},
-    {"feature_group_count", ReadFeatureGroups, PrintFeatureGroups},
-    {"batch_group_count", ReadBatchGroups, PrintBatchGroups},
+    {"feature_group_count", ReadGroups<&InstructionProto::set_feature_group_count>,
+     PrintGroups<&InstructionProto::feature_group_count>},
+    {"batch_group_count", ReadGroups<&InstructionProto::set_batch_group_count>,
+     PrintGroups<&InstructionProto::batch_group_count>},
     {"operand_precision", ReadCallPrecision, PrintCallPrecision},
 };
 
