@@ -1,6 +1,5 @@
 // Clusters of real daemons on the loopback interface: they find one another, see at once who ends and in time
 // who is silent, refuse those that do not belong, and survive whatever another daemon sends.
-#include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -21,6 +20,7 @@
 #include "tests/integration/support/cluster.h"
 #include "tests/integration/support/hloctl.h"
 #include "tests/integration/support/process.h"
+#include "tests/support/loopback.h"
 #include "tests/support/shell.h"
 
 namespace hlod {
@@ -115,14 +115,8 @@ TEST_F(ClusterOfDaemons, MembersFindTheirCoordinatorAgain) {
 
 // gRPC reports nothing while it asks for the name, or waits for the other side: for 20 s and more.
 TEST_F(ClusterOfDaemons, AMemberWhoseCoordinatorDoesNotAnswerSaysSoInSeconds) {
-  const int silent = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{
-      .sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
-  socklen_t size = sizeof(address);
-  ASSERT_EQ(bind(silent, reinterpret_cast<sockaddr*>(&address), size), 0);
-  ASSERT_EQ(listen(silent, 8), 0);
-  ASSERT_EQ(getsockname(silent, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  const std::string coordinator = "localhost:" + std::to_string(ntohs(address.sin_port));
+  const testing::LoopbackListener silent;
+  const std::string coordinator = "localhost:" + std::to_string(silent.port());
   const absl::Time begin = absl::Now();
   const testing::Daemon& member = Start({"--cluster", "ci", "--join", coordinator});
   const Cluster cluster = Await(0, [](const Cluster& c) { return !c.problem.empty(); });
@@ -133,7 +127,6 @@ TEST_F(ClusterOfDaemons, AMemberWhoseCoordinatorDoesNotAnswerSaysSoInSeconds) {
   EXPECT_EQ(cluster.problem, sentence);
   EXPECT_LT(absl::Now() - begin, absl::Seconds(15));
   EXPECT_NE(member.log().find(sentence), std::string::npos) << member.log();
-  close(silent);
 }
 
 TEST_F(ClusterOfDaemons, ThoseThatDoNotBelongAreRefusedInASentence) {

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/filter.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 
 #include "absl/time/clock.h"
 #include "common/rpc/shared_memory.h"
+#include "tests/support/loopback.h"
 
 namespace hlod::rpc {
 namespace {
@@ -20,18 +20,9 @@ namespace {
 // The two ends of a TCP connection over the loopback interface.
 struct Connection {
   Connection() {
-    const Descriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    auto* const generic = reinterpret_cast<sockaddr*>(&address);
-    near = Descriptor(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (bind(listener.get(), generic, size) != 0 || listen(listener.get(), 1) != 0 ||
-        getsockname(listener.get(), generic, &size) != 0 || connect(near.get(), generic, size) != 0) {
-      ADD_FAILURE() << "There is no loopback interface.";
-    }
-    far = Descriptor(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    testing::LoopbackListener listener;
+    near = listener.Connect();
+    far = listener.Accept();
     fcntl(near.get(), F_SETFL, O_NONBLOCK);
   }
   // Makes the far end's kernel drop all incoming packets, as if its cable had been cut.

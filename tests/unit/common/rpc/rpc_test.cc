@@ -22,7 +22,7 @@
 namespace hlod::rpc {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Endpoint, EveryFormRoundTrips) {
   for (const char* text : {"unix:/run/hlod/hlod.sock", "unix:@name", "127.0.0.1:8470", "[::1]:0", "fd:5"}) {
@@ -117,8 +117,7 @@ TEST(Chunk, OfASliceHoldsItUntilItIsGone) {
   std::vector<std::byte> data(100'000, std::byte{3});
   {
     grpc::ByteBuffer buffer =
-        EncodeChunkSlice(nullptr, grpc::Slice(
-                                      data.data(), data.size(), [](void*) { ++gone; }, nullptr));
+        EncodeChunkSlice(nullptr, grpc::Slice(data.data(), data.size(), [](void*) { ++gone; }, nullptr));
     EXPECT_EQ(gone, 0);
     std::vector<std::byte> received(data.size());
     const auto chunk =

@@ -3,35 +3,26 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <string>
 
 #include "common/rpc/shared_memory.h"
+#include "tests/support/loopback.h"
 
 namespace hlod::rpc {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(SocketAddress, OfTcpIsNumericAtBothEnds) {
-  const Descriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  ASSERT_EQ(bind(listener.get(), generic, size), 0);
-  ASSERT_EQ(listen(listener.get(), 1), 0);
-  ASSERT_EQ(getsockname(listener.get(), generic, &size), 0);
-  const Descriptor near(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  ASSERT_EQ(connect(near.get(), generic, size), 0);
+  hlod::testing::LoopbackListener listener;
+  const Descriptor near = listener.Connect();
 
-  const absl::StatusOr<Endpoint> bound = AddressOf(listener.get()), peer = PeerOf(near.get());
+  const absl::StatusOr<Endpoint> bound = AddressOf(listener.fd()), peer = PeerOf(near.get());
   ASSERT_TRUE(bound.ok() && peer.ok()) << bound.status() << peer.status();
-  EXPECT_EQ(ToString(*bound), "127.0.0.1:" + std::to_string(ntohs(address.sin_port)));
+  EXPECT_EQ(ToString(*bound), "127.0.0.1:" + std::to_string(listener.port()));
   EXPECT_EQ(ToString(*peer), ToString(*bound));
 }
 

@@ -6,7 +6,6 @@
 #include <grpcpp/create_channel_posix.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
@@ -24,6 +23,7 @@
 #include "proto/hlod/v1/session.grpc.pb.h"
 #include "server/grpc/peer_names.h"
 #include "server/grpc/server.h"
+#include "tests/support/loopback.h"
 #include "tests/unit/server/device/testing.h"
 
 namespace hlod::grpc_server {
@@ -416,18 +416,8 @@ TEST_F(ServerConnections, ThatAreGoneHaveNoServer) {
 }
 
 TEST(PeerNames, ASocketSaysItsUserOrItsHost) {
-  const rpc::Descriptor listening(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  ASSERT_EQ(bind(listening.get(), generic, size), 0);
-  ASSERT_EQ(listen(listening.get(), 1), 0);
-  ASSERT_EQ(getsockname(listening.get(), generic, &size), 0);
-  const rpc::Descriptor client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  ASSERT_EQ(connect(client.get(), generic, size), 0);
-  const rpc::Descriptor accepted(accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  testing::LoopbackListener listener;
+  const rpc::Descriptor client = listener.Connect(), accepted = listener.Accept();
   const std::string user = absl::StrCat("user ", geteuid(), " over TCP");
   EXPECT_EQ(OwnerOfSocket(accepted.get()), user);
   EXPECT_EQ(OwnerOfSocket(client.get()), user);
