@@ -95,7 +95,7 @@ class Watcher {
 };
 
 // A daemon on a unix socket, and sockets connected to it.
-class ServerConnections : public testing::Test {
+class ServerConnections : public ::testing::Test {
  protected:
   ~ServerConnections() override {
     server_.reset();
