@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "absl/strings/ascii.h"
 #include "common/base/text/strings.h"
@@ -156,12 +157,12 @@ namespace {
 // A key in window={size=3x3 stride=2x2 pad=1_1x1_1 lhs_dilate=2x2 rhs_dilate=1x1 rhs_reversal=0x1}.
 struct WindowKey {
   std::string_view name;
-  int64_t missing;  // The value per dimension when the key is missing.
+  std::optional<int64_t> missing;  // The value per dimension when the key is missing, if it may be.
   int64_t (*get)(const WindowDimension&);
   void (*set)(WindowDimension&, int64_t);
 };
 constexpr WindowKey kWindowKeys[] = {
-    {"size", INT64_MIN, [](const WindowDimension& d) { return d.size; },
+    {"size", std::nullopt, [](const WindowDimension& d) { return d.size; },
      [](WindowDimension& d, int64_t n) { d.size = n; }},
     {"stride", 1, [](const WindowDimension& d) { return d.stride; },
      [](WindowDimension& d, int64_t n) { d.stride = n; }},
@@ -190,6 +191,8 @@ Status ReadWindowKey(Lexer& lexer, std::string_view key, size_t key_at, Window& 
                            window.size());
     if (n.size() != (pad ? 2u : 1u))
       return lexer.ErrorAt(at, "%s has %d numbers for a dimension", key, n.size());
+    if (key == "rhs_reversal" && n[0] != 0 && n[0] != 1)
+      return lexer.ErrorAt(at, "rhs_reversal is 0 or 1, not %d", n[0]);
     if (pad) {
       window[i].padding_low = n[0];
       window[i].padding_high = n[1];

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "absl/strings/ascii.h"
 #include "common/base/text/strings.h"
 
 namespace hlod::hlo::text {
@@ -101,6 +102,10 @@ Status ReadFloat(Lexer& lexer, T& value) {
   if constexpr (!FloatFormat<T>::kHasInfinity) {
     if (std::isinf(wide)) return lexer.ErrorAt(at, "%s has no infinity", Name(kPrimitiveTypeOf<T>));
   }
+  // Digits state a finite number, which must not become an infinity, or the NaN of a type without them.
+  const bool has_digits = digits[0] == '.' || absl::ascii_isdigit(static_cast<unsigned char>(digits[0]));
+  if (has_digits && !std::isfinite(static_cast<double>(value)))
+    return lexer.ErrorAt(at, "%s is out of the range of %s", word, Name(kPrimitiveTypeOf<T>));
   if constexpr (std::is_same_v<T, F8E8M0FNU>) {
     if (negative || wide == 0)
       return lexer.ErrorAt(at, "%s holds powers of two only, not %s", Name(kF8E8M0FNU), word);

@@ -177,5 +177,29 @@ TEST(TextByHand, OtherInstructionsHaveNoWindow) {
               HasSubstr("attribute \"window\" of negate is not known"));
 }
 
+// XLA refuses these, too.
+TEST(TextByHand, ConstantsAreWithinTheRangeOfTheirType) {
+  const auto constant = [](const std::string& type, const std::string& value) {
+    return Printed("ENTRY e { ROOT c = " + type + "[] constant(" + value + ") }");
+  };
+  EXPECT_THAT(constant("f32", "3.4028236e38"), HasSubstr("3.4028236e38 is out of the range of f32"));
+  EXPECT_THAT(constant("f32", "-1e40"), HasSubstr("-1e40 is out of the range of f32"));
+  EXPECT_THAT(constant("f64", "1e400"), HasSubstr("1e400 is out of the range of f64"));
+  EXPECT_THAT(constant("f16", "65520"), HasSubstr("65520 is out of the range of f16"));
+  EXPECT_THAT(constant("bf16", "1e39"), HasSubstr("1e39 is out of the range of bf16"));
+  EXPECT_THAT(constant("f8e4m3fn", "1000"), HasSubstr("1000 is out of the range of f8e4m3fn"));
+  EXPECT_THAT(constant("c64", "(1e40, 0)"), HasSubstr("1e40 is out of the range of f32"));
+  EXPECT_THAT(constant("f16", "65519"), HasSubstr("constant(65504)"));
+  EXPECT_THAT(constant("f32", "-inf"), HasSubstr("constant(-inf)"));
+  EXPECT_THAT(constant("f32", "1e-60"), HasSubstr("constant(0)"));
+}
+
+TEST(TextByHand, AWindowIsReversedOrNot) {
+  const std::string text =
+      "ENTRY e { p = f32[1,4,1] parameter(0) k = f32[1,2,1] parameter(1)\n"
+      "ROOT c = f32[1,3,1] convolution(p, k), window={size=2 rhs_reversal=7}, dim_labels=b0f_i0o->b0f }";
+  EXPECT_THAT(Printed(text), HasSubstr("rhs_reversal is 0 or 1, not 7"));
+}
+
 }  // namespace
 }  // namespace hlod::hlo

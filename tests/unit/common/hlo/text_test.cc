@@ -3,7 +3,6 @@
 #include "common/hlo/text/text.h"
 
 #include <cmath>
-#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -299,15 +298,13 @@ TEST(NumberText, ManyFloatsComeBackToTheLastBit) {
 }
 
 TEST(NumberText, WhatPeopleWriteIsRead) {
-  const auto f32 =
-      ParseLiteral("{1, -1.5e3, +2, .5, inf, nan(0x7fc00001), 1e-60, 1e60}", Shape::Array(kF32, {8}));
+  const auto f32 = ParseLiteral("{1, -1.5e3, +2, .5, inf, nan(0x7fc00001), 1e-60}", Shape::Array(kF32, {7}));
   ASSERT_TRUE(f32.ok()) << f32.status();
   const auto data = f32->data<float>();
   EXPECT_EQ(data[1], -1500.0f);
   EXPECT_EQ(data[3], 0.5f);
   EXPECT_EQ(std::bit_cast<uint32_t>(data[5]), 0x7fc00001u);
   EXPECT_EQ(data[6], 0.0f);
-  EXPECT_EQ(data[7], std::numeric_limits<float>::infinity());
   EXPECT_EQ(ToText(*ParseLiteral("{true, 0, false, 1}", Shape::Array(kPred, {4}))), "{1, 0, 0, 1}");
   EXPECT_EQ(ToText(*ParseLiteral("s32[2] {1, 2}", Shape::Array(kS32, {2}))), "{1, 2}");
   EXPECT_EQ(ToText(*ParseLiteral("{ /*i0=0*/ {1, 2}, /*i0=1*/ {3, 4} }", Shape::Array(kS32, {2, 2}))),
