@@ -41,9 +41,8 @@ constexpr int kForbidden[] = {
     SCMP_SYS(setregid), SCMP_SYS(setresgid), SCMP_SYS(setresuid), SCMP_SYS(setreuid), SCMP_SYS(setuid),
     // Lead into parts of the kernel that the daemon does not use.
     SCMP_SYS(add_key), SCMP_SYS(bpf), SCMP_SYS(fanotify_init), SCMP_SYS(io_uring_enter),
-    SCMP_SYS(io_uring_register), SCMP_SYS(io_uring_setup), SCMP_SYS(keyctl),
-    SCMP_SYS(landlock_create_ruleset), SCMP_SYS(modify_ldt), SCMP_SYS(perf_event_open), SCMP_SYS(personality),
-    SCMP_SYS(request_key), SCMP_SYS(userfaultfd)};
+    SCMP_SYS(io_uring_register), SCMP_SYS(io_uring_setup), SCMP_SYS(keyctl), SCMP_SYS(modify_ldt),
+    SCMP_SYS(perf_event_open), SCMP_SYS(personality), SCMP_SYS(request_key), SCMP_SYS(userfaultfd)};
 
 // Returns an error of libseccomp, which is a negative errno.
 absl::Status Failed(int result) {
