@@ -127,10 +127,11 @@ absl::Status SessionErrors::Dead(const BufferTable& table, Handle handle) const 
   error.kind = reason->kind;
   error.root_command = reason->by.id;
   error.root_origin = OriginOf(reason->by.origin);
-  error.text = absl::StrFormat(reason->kind == ErrorKind::kDonated
-                                   ? "Buffer %d was donated to an execute (command %d, %s)."
-                                   : "Handle %d was freed (command %d, %s).",
-                               handle, reason->by.id, Line(reason->by.origin));
+  const std::string line = Line(reason->by.origin);
+  error.text = reason->kind == ErrorKind::kDonated
+                   ? absl::StrFormat("Buffer %d was donated to an execute (command %d, %s).", handle,
+                                     reason->by.id, line)
+                   : absl::StrFormat("Handle %d was freed (command %d, %s).", handle, reason->by.id, line);
   return ToStatus(std::move(error));
 }
 

@@ -437,6 +437,12 @@ std::vector<Rule> RulesOfText() {
        .whole_line = true,
        .except = {"tests/style/"},
        .instead = "name it from the repository's root, or take it as a parameter"},
+      {.name = "a format is a literal",
+       .pattern = R"re(\bStr(Append)?Format\([^"]*\?|\bStr(Append)?Format\([^",)]+$)re",
+       .cpp_only = true,
+       .except = {"tests/style/"},
+       .instead = "choose between two calls: clang, which compiles the fuzz targets, takes no format that a "
+                  "condition chose"},
       {.name = "absl's log macros are not in Debian's Abseil",
        .pattern = R"re(#\s*include\s+[<"](absl/log/|format>|expected>))re",
        .whole_line = true,

@@ -43,7 +43,8 @@ std::string Escaped(uint32_t character) {
     case '\r': return "\\r";
     case '\t': return "\\t";
     // DEL is written \u007f instead of \x7f: JSON texts may contain it unescaped, and JSON has no \x.
-    default: return absl::StrFormat(character < 0x20 ? "\\x%02x" : "\\u%04x", character);
+    default:
+      return character < 0x20 ? absl::StrFormat("\\x%02x", character) : absl::StrFormat("\\u%04x", character);
   }
 }
 
