@@ -207,6 +207,8 @@ Dims SizesFor(const Sizes& sizes, int64_t count, const char* what, int64_t least
   }
   for (const int64_t value : values) {
     if (value < least) Refuse("%s %s must be at least %d", what, ListText(values), least);
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    if (value > kMost) Refuse("%s %s must be at most %d", what, ListText(values), kMost);
   }
   return values;
 }

@@ -92,7 +92,7 @@ inline Dims With(Dims batch, std::initializer_list<int64_t> last) {
 int64_t Count(absl::Span<const int64_t> dims);
 
 // Returns `count` sizes, one per dimension; a single size applies to all. Refuses another number of sizes,
-// and sizes below `least`; `what` names them.
+// and sizes below `least` or above 2^31 - 1, so that a product of two fits; `what` names them.
 Dims SizesFor(const Sizes& sizes, int64_t count, const char* what, int64_t least);
 
 // Returns "[2, 3]".

@@ -315,13 +315,15 @@ Tensor Tensor::Unfold(int64_t dim, int64_t size, int64_t step, Caller caller) co
              dims[at]);
     }
     const int64_t stride = strides[at];
+    int64_t between = 0;
     if (rank() == 0) {
       dims = {size};
       strides = {1};
       return;
     }
     dims[at] = (dims[at] - size) / step + 1;
-    strides[at] = stride * step;
+    if (!__builtin_mul_overflow(stride, step, &between))
+      strides[at] = between;  // A single window's may be any.
     dims.push_back(size);
     strides.push_back(stride);
   });

@@ -203,7 +203,7 @@ Tensor Round(const Operand& x, int64_t decimals) {
     if (!hlo::IsFloat(l.type(x)))
       Refuse("decimals (%d) need a floating type, not %s", decimals, hlo::Name(l.type(x)));
     const Op scale =
-        l.Setting(l.type(x), std::pow(10.0, static_cast<double>(std::abs(decimals))), "decimals");
+        l.Setting(l.type(x), std::pow(10.0, std::abs(static_cast<double>(decimals))), "decimals");
     const Op scaled = decimals > 0 ? x * scale : x / scale;
     const Op rounded = l.b.Unary(hlo::kRoundNearestEven, scaled);
     return decimals > 0 ? rounded / scale : rounded * scale;

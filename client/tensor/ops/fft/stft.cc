@@ -6,6 +6,8 @@
 
 #include "client/tensor/ops/elementwise/elementwise.h"
 #include "client/tensor/ops/shape/movement.h"
+#include "client/tensor/ops/shape/whole_numbers.h"
+#include "common/base/saturated.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/fft.h"
 #include "hlod/ops/math.h"
@@ -60,7 +62,7 @@ Tensor Stft(const Operand& x, int64_t n_fft, const StftOptions& options) {
     const bool is_complex = IsComplexType(in) || (options.window.defined() && IsComplexType(options.window));
     one_sided = options.onesided.value_or(!is_complex);
     if (one_sided && is_complex) Refuse("a complex signal or window has no one-sided spectrum");
-    const int64_t length = in.size(-1) + (options.center ? n_fft / 2 * 2 : 0);
+    const int64_t length = SaturatedSum(in.size(-1), options.center ? n_fft / 2 * 2 : 0);
     if (n_fft > length) Refuse("a frame of %d elements is longer than the signal of %d", n_fft, length);
   });
   Tensor signal = in.rank() == 1 ? in.Unsqueeze(0) : in;
@@ -91,7 +93,7 @@ Tensor Istft(const Operand& x, int64_t n_fft, const StftOptions& options, std::o
       Refuse("shape %s has %d frequencies; frames of %d elements have %d", ListText(in.dims()), in.size(-2),
              n_fft, size);
     if (length.has_value() && *length <= 0) Refuse("the length (%d) must be positive", *length);
-    total = n_fft + frames->hop * (in.size(-1) - 1);
+    total = SaturatedSum(n_fft, lazy::SizeTimes(frames->hop, in.size(-1) - 1));
   });
   const auto norm = options.normalized ? fft::Norm::kOrtho : fft::Norm::kBackward;
   const Tensor spectrum = (in.rank() == 2 ? in.Unsqueeze(0) : in).Transpose(-2, -1);
@@ -106,7 +108,9 @@ Tensor Istft(const Operand& x, int64_t n_fft, const StftOptions& options, std::o
     return sum.Reshape({sum.size(0), total});
   };
   const int64_t start = options.center ? n_fft / 2 : 0;
-  const int64_t end = length.has_value() ? start + *length : options.center ? total - n_fft / 2 : total;
+  const int64_t end = length.has_value() ? SaturatedSum(start, *length)
+                      : options.center   ? total - n_fft / 2
+                                         : total;
   const int64_t kept = std::min(end, total) - start;
   const Tensor envelope = summed((window * window).Expand({1, count, n_fft}));
   Tensor signal = summed(framed * window).Narrow(-1, start, kept) / envelope.Narrow(-1, start, kept);

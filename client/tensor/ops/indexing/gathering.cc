@@ -23,18 +23,22 @@ namespace {
 // Returns the row and column indices on the kept side of a diagonal.
 Tensor TriangleIndices(const lazy::Operation& operation, int64_t rows, int64_t columns, int64_t offset,
                        const std::optional<Device>& device, const Caller& caller, bool lower) {
-  if (rows < 0 || columns < 0) {
-    lazy::Explain(operation, {}, caller,
-                  [&] { Refuse("sizes %d and %d must not be negative", rows, columns); });
-  }
+  constexpr int64_t kMost = int64_t{1} << 27;
   std::vector<int64_t> values, second;
-  for (int64_t i = 0; i < rows; ++i) {
-    const int64_t at = std::clamp<int64_t>(i + offset + (lower ? 1 : 0), 0, columns);
-    for (int64_t j = lower ? 0 : at; j < (lower ? at : columns); ++j) {
-      values.push_back(i);
-      second.push_back(j);
+  lazy::Explain(operation, {}, caller, [&] {
+    if (rows < 0 || columns < 0) Refuse("sizes %d and %d must not be negative", rows, columns);
+    if (rows > kMost) Refuse("%d rows are more than %d", rows, kMost);
+    const int64_t first = std::clamp(offset, -rows, std::min(columns, INT64_MAX / 2)) + (lower ? 1 : 0);
+    for (int64_t i = 0; i < rows; ++i) {
+      const int64_t at = std::clamp<int64_t>(i + first, 0, columns);
+      if ((lower ? at : columns - at) > kMost - static_cast<int64_t>(values.size()))
+        Refuse("the indices of %d rows and %d columns are more than %d", rows, columns, kMost);
+      for (int64_t j = lower ? 0 : at; j < (lower ? at : columns); ++j) {
+        values.push_back(i);
+        second.push_back(j);
+      }
     }
-  }
+  });
   const auto count = static_cast<int64_t>(values.size());
   values.insert(values.end(), second.begin(), second.end());
   return FromValues<int64_t>(values, Dims{2, count}, device, caller);

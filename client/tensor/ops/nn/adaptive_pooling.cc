@@ -22,6 +22,9 @@ Dims PartsOf(Lowering& l, Op x, int64_t spatial, const Sizes& output) {
     const int64_t size = dims[dims.size() - spatial + i];
     if (parts[i] == -1) parts[i] = size;
     if (size == 0) Refuse("dimension %d has no elements", dims.size() - spatial + i);
+    constexpr int64_t kMost = 1 << 16;  // Each part is instructions of the program.
+    if (parts[i] > kMost && parts[i] > size)
+      Refuse("%d parts of %d elements are more than %d", parts[i], size, kMost);
   }
   return parts;
 }

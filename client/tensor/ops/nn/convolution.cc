@@ -60,7 +60,8 @@ Op ConvOps(Lowering& l, Operands o, int64_t spatial, const ConvOptions& options)
   const Dims dims = l.dims(x), weight = l.dims(o[1]);
   hlo::ConvolutionAttributes conv = Numbers(spatial);
   conv.feature_group_count = options.groups;
-  if (options.groups < 1 || weight[0] % options.groups != 0 || weight[1] * options.groups != dims[1]) {
+  if (options.groups < 1 || weight[0] % options.groups != 0 || dims[1] % options.groups != 0 ||
+      weight[1] != dims[1] / options.groups) {
     Refuse("%d channels in %d groups do not fit the weight's shape %s", dims[1], options.groups,
            ListText(weight));
   }

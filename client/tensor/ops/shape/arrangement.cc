@@ -1,11 +1,13 @@
 // Rearrangement: repeat, roll, rotate, triangles, diagonals.
 #include "hlod/ops/arrangement.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "client/tensor/dispatch/apply.h"
 #include "client/tensor/ops/shape/dynamic.h"
 #include "client/tensor/ops/shape/movement.h"
+#include "client/tensor/ops/shape/whole_numbers.h"
 #include "hlod/ops/creation.h"
 #include "hlod/ops/cumulative.h"
 #include "hlod/ops/indexing.h"
@@ -36,7 +38,7 @@ Op RepeatOps(Lowering& l, Op x, const Dims& repeats) {
     split.push_back(repeats[i]);
     split.push_back(from[i]);
     mapping.push_back(static_cast<int64_t>(2 * i + 1));
-    to.push_back(repeats[i] * from[i]);
+    to.push_back(lazy::SizeTimes(from[i], repeats[i]));
   }
   return l.Reshape(l.b.Broadcast(l.Reshape(x, from), split, mapping), to);
 }
@@ -46,7 +48,9 @@ Op Triangle(Lowering& l, Op x, int64_t diagonal, hlo::ComparisonDirection kept) 
   const Dims dims = l.dims(x);
   if (dims.size() < 2) Refuse("a triangle needs matrices; the shape is %s", ListText(dims));
   const Dims plane(dims.end() - 2, dims.end());
-  const Op row = lazy::IndexIota(l, plane, 0) + l.Setting(hlo::kS64, diagonal, "diagonal");
+  // Diagonals beyond the matrix keep what the nearest of them does; sums with them could overflow.
+  const int64_t nearest = std::clamp(diagonal, -plane[0], plane[1]);
+  const Op row = lazy::IndexIota(l, plane, 0) + l.Setting(hlo::kS64, nearest, "diagonal");
   Op mask = l.b.Compare(lazy::IndexIota(l, plane, 1), row, kept);
   mask = l.BroadcastTo(mask, dims);
   return l.b.Select(mask, x, l.Full(l.type(x), dims, 0));
@@ -77,7 +81,10 @@ Op DiagEmbedOps(Lowering& l, Op x, int64_t offset, int64_t dim1, int64_t dim2) {
   const int64_t rank = lazy::RankOf(l, x) + 1, a = WrapDim(dim1, rank), b = WrapDim(dim2, rank);
   if (a == b) Refuse("the diagonal's dimensions %d and %d are the same", dim1, dim2);
   // Each element is padded to its column and broadcast over the rows; the mask keeps it in its own row.
-  const int64_t size = l.dims(x).back() + std::abs(offset), low = std::max<int64_t>(offset, 0);
+  const int64_t length = l.dims(x).back();
+  if (offset > INT64_MAX - length || offset < length - INT64_MAX)
+    Refuse("the matrix of a diagonal of %d elements at offset %d is too large", length, offset);
+  const int64_t size = length + std::abs(offset), low = std::max<int64_t>(offset, 0);
   x = lazy::PadDim(l, x, l.Number(l.type(x), 0), rank - 2, {low, std::abs(offset) - low, 0});
   Dims dims = l.dims(x), mapping;
   dims.insert(dims.end() - 1, size);
@@ -139,7 +146,7 @@ Tensor RepeatInterleave(const Operand& x, int64_t repeats, std::optional<int64_t
     for (int64_t i = 0; i < lazy::RankOf(l, in); ++i) mapping.push_back(i <= at ? i : i + 1);
     Dims split = dims;
     split.insert(split.begin() + at + 1, repeats);
-    dims[at] *= repeats;
+    dims[at] = lazy::SizeTimes(dims[at], repeats);
     return l.Reshape(l.b.Broadcast(in, split, mapping), dims);
   });
 }

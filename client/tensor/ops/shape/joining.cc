@@ -49,13 +49,15 @@ Op CatOps(Lowering& l, Operands parts, int64_t dim) {
 
 // Returns the positions of every combination of `r` of `count` elements, concatenated in lexicographic order.
 std::vector<int64_t> CombinationTable(int64_t count, int64_t r, bool with_replacement) {
-  constexpr size_t kMost = size_t{1} << 26;
+  constexpr int64_t kMost = int64_t{1} << 26;
+  if (with_replacement ? count == 0 : r > count) return {};
+  if (r > kMost) Refuse("the combinations of %d of %d elements exceed %d indices", r, count, kMost);
   std::vector<int64_t> table, chosen;
   // The next combination increments the last element that can grow, and resets those after it.
   for (int64_t i = 0; i < r; ++i) chosen.push_back(with_replacement ? 0 : i);
   const auto fits = [&](int64_t i) { return chosen[i] < count - (with_replacement ? 0 : r - 1 - i); };
   while (r > 0 && fits(0) && fits(r - 1)) {
-    if (table.size() >= kMost)
+    if (static_cast<int64_t>(table.size()) >= kMost)
       Refuse("the combinations of %d of %d elements exceed %d indices", r, count, kMost);
     table.insert(table.end(), chosen.begin(), chosen.end());
     int64_t i = r - 1;

@@ -7,6 +7,15 @@
 #include "client/tensor/ops/shape/empty.h"
 
 namespace hlod::lazy {
+namespace {
+
+// Refuses at once what the builder refused. Its op has no dimensions, by which callers would index.
+Op Unrefused(Lowering& l, Op op) {
+  if (!l.b.status().ok()) throw Refusal{l.b.TakeStatus()};
+  return op;
+}
+
+}  // namespace
 
 Op KeptLast(Lowering& l, Op x) {
   Dims dims = l.dims(x);
@@ -15,20 +24,20 @@ Op KeptLast(Lowering& l, Op x) {
 }
 
 Op SliceDim(Lowering& l, Op x, int64_t dim, int64_t start, int64_t limit, int64_t stride) {
-  const Dims dims = l.dims(x);
+  const Dims dims = l.dims(Unrefused(l, x));
   if (start == 0 && limit == dims[dim] && stride == 1) return x;
   Dims starts(dims.size(), 0), limits = dims, strides(dims.size(), 1);
   starts[dim] = start;
   limits[dim] = limit;
   strides[dim] = stride;
-  return l.b.Slice(x, starts, limits, strides);
+  return Unrefused(l, l.b.Slice(x, starts, limits, strides));
 }
 
 Op PadDim(Lowering& l, Op x, Op value, int64_t dim, hlo::PadDimension amount) {
   if (amount == hlo::PadDimension{}) return x;
-  std::vector<hlo::PadDimension> padding(l.dims(x).size());
+  std::vector<hlo::PadDimension> padding(l.dims(Unrefused(l, x)).size());
   padding[dim] = amount;
-  return l.b.Pad(x, value, padding);
+  return Unrefused(l, l.b.Pad(x, value, padding));
 }
 
 Op Permuted(Lowering& l, Op x, const Dims& permutation) {
@@ -40,7 +49,7 @@ Op Reversed(Lowering& l, Op x, const Dims& dimensions) {
 }
 
 Op Joined(Lowering& l, absl::Span<const Op> parts, int64_t dim) {
-  return parts.size() == 1 ? parts[0] : l.b.Concatenate(parts, dim);
+  return parts.size() == 1 ? parts[0] : Unrefused(l, l.b.Concatenate(parts, dim));
 }
 
 Op MovedDim(Lowering& l, Op x, int64_t dim, int64_t to) {

@@ -59,11 +59,9 @@ Op PadOps(Lowering& l, Op x, DimList padding, PadMode mode, const Scalar& value)
   }
   std::vector<hlo::PadDimension> amounts(rank);
   for (int64_t i = 0; i < pairs; ++i) {
-    const int64_t dim = rank - 1 - i, low = padding[2 * i], high = padding[2 * i + 1];
-    if (l.dims(x)[dim] + low + high < 0 || -low > l.dims(x)[dim] || -high > l.dims(x)[dim]) {
-      Refuse("padding (%d, %d) cuts more than the %d elements of dimension %d", low, high, l.dims(x)[dim],
-             dim);
-    }
+    const int64_t dim = rank - 1 - i, low = padding[2 * i], high = padding[2 * i + 1], size = l.dims(x)[dim];
+    if (low < -size || high < -size || std::min<int64_t>(low, 0) + std::min<int64_t>(high, 0) < -size)
+      Refuse("padding (%d, %d) cuts more than the %d elements of dimension %d", low, high, size, dim);
     amounts[dim] = {low, high, 0};
   }
   if (mode == PadMode::kConstant) return l.b.Pad(x, l.Setting(l.type(x), value, "value"), amounts);
@@ -140,14 +138,14 @@ Tensor PixelShuffle(const Operand& x, int64_t factor) {
   return lazy::Call(lazy::ops::PixelShuffle, {x}, [&](Lowering& l, Operands o) {
     const Dims dims = l.dims(o[0]);
     const auto rank = static_cast<int64_t>(dims.size());
-    if (rank < 3 || factor <= 0 || dims[rank - 3] % (factor * factor) != 0) {
+    if (rank < 3 || factor <= 0 || dims[rank - 3] % factor != 0 || dims[rank - 3] / factor % factor != 0) {
       Refuse("the channels of shape %s do not divide by the factor %d squared", ListText(dims), factor);
     }
-    const int64_t c = dims[rank - 3] / (factor * factor), h = dims[rank - 2], w = dims[rank - 1];
+    const int64_t c = dims[rank - 3] / factor / factor, h = dims[rank - 2], w = dims[rank - 1];
     Dims batch(dims.begin(), dims.end() - 3);
     const int64_t n = lazy::Count(batch);
     const Op split = l.Reshape(o[0], {n, c, factor, factor, h, w});
-    batch.insert(batch.end(), {c, h * factor, w * factor});
+    batch.insert(batch.end(), {c, lazy::SizeTimes(h, factor), lazy::SizeTimes(w, factor)});
     return l.Reshape(lazy::Permuted(l, split, {0, 1, 4, 2, 5, 3}), batch);
   });
 }
@@ -162,7 +160,7 @@ Tensor PixelUnshuffle(const Operand& x, int64_t factor) {
     const int64_t c = dims[rank - 3], h = dims[rank - 2] / factor, w = dims[rank - 1] / factor;
     Dims batch(dims.begin(), dims.end() - 3);
     const Op split = l.Reshape(o[0], {lazy::Count(batch), c, h, factor, w, factor});
-    batch.insert(batch.end(), {c * factor * factor, h, w});
+    batch.insert(batch.end(), {lazy::SizeTimes(lazy::SizeTimes(c, factor), factor), h, w});
     return l.Reshape(lazy::Permuted(l, split, {0, 1, 3, 5, 2, 4}), batch);
   });
 }

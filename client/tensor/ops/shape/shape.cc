@@ -5,6 +5,8 @@
 
 #include "client/tensor/dispatch/apply.h"
 #include "client/tensor/function/function_trace.h"
+#include "common/base/arithmetic.h"
+#include "common/base/saturated.h"
 #include "hlod/ops/dynamic_slice.h"
 
 namespace hlod {
@@ -196,6 +198,16 @@ Tensor Atleast3d(const Operand& x) {
   return two.rank() >= 3 ? two : two.Unsqueeze(-1, x.caller());
 }
 
+namespace {
+
+// Refuses a number of parts of which most would be empty, and for which there may be no memory.
+void RequireParts(int64_t parts, int64_t size) {
+  constexpr int64_t kMost = 1 << 20;
+  if (parts > kMost && parts > size) Refuse("%d parts of %d elements are more than %d", parts, size, kMost);
+}
+
+}  // namespace
+
 std::vector<Tensor> SplitWithSizes(const Operand& x, DimList sizes, int64_t dim) {
   RequireDimensions(lazy::ops::SplitWithSizes, x);
   const int64_t at = DimOf(lazy::ops::SplitWithSizes, x, dim);
@@ -203,7 +215,7 @@ std::vector<Tensor> SplitWithSizes(const Operand& x, DimList sizes, int64_t dim)
     int64_t sum = 0;
     for (const int64_t size : sizes) {
       if (size < 0) Refuse("sizes %s contain a negative one", ListText(sizes));
-      sum += size;
+      AddSaturated(sum, size);
     }
     const int64_t size = x.tensor()->dims()[at];
     if (sum != size)
@@ -229,9 +241,10 @@ std::vector<Tensor> Chunk(const Operand& x, int64_t chunks, int64_t dim) {
   const int64_t at = DimOf(lazy::ops::Chunk, x, dim), total = x.tensor()->dims()[at];
   lazy::Explain(lazy::ops::Chunk, {&x, 1}, x.caller(), [&] {
     if (chunks <= 0) Refuse("the number of chunks (%d) must be positive", chunks);
+    if (total == 0) RequireParts(chunks, total);
   });
   if (total == 0) return Pieces(x, Dims(chunks, 0), at);
-  return Split(x, (total + chunks - 1) / chunks, at);
+  return Split(x, CeilDiv(total, chunks), at);
 }
 
 std::vector<Tensor> TensorSplit(const Operand& x, int64_t sections, int64_t dim) {
@@ -239,6 +252,7 @@ std::vector<Tensor> TensorSplit(const Operand& x, int64_t sections, int64_t dim)
   const int64_t at = DimOf(lazy::ops::TensorSplit, x, dim), total = x.tensor()->dims()[at];
   lazy::Explain(lazy::ops::TensorSplit, {&x, 1}, x.caller(), [&] {
     if (sections <= 0) Refuse("the number of sections (%d) must be positive", sections);
+    RequireParts(sections, total);
   });
   Dims sizes;
   for (int64_t i = 0; i < sections; ++i) sizes.push_back(total / sections + (i < total % sections ? 1 : 0));

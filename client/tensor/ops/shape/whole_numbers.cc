@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/tensor/dispatch/apply.h"
 #include "client/tensor/value/host.h"
+#include "common/base/arithmetic.h"
 
 namespace hlod::lazy {
 namespace {
@@ -100,6 +101,12 @@ void RequireNoZeros(Lowering& l, Op divisor) {
   if (std::find(nonzero.begin(), nonzero.end(), false) != nonzero.end()) {
     Refuse("integers are divided by 0, which the divisor holds");
   }
+}
+
+int64_t SizeTimes(int64_t size, int64_t times) {
+  const std::optional<int64_t> product = CheckedMultiply(size, times);
+  if (!product.has_value()) Refuse("%d times %d elements are too many for a dimension", times, size);
+  return *product;
 }
 
 }  // namespace hlod::lazy

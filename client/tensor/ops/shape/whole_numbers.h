@@ -1,5 +1,5 @@
 // Checks for operations that PyTorch refuses and C++ would compute: integer division by zero, and numbers
-// that do not fit a type.
+// that do not fit a type, or an int64.
 #pragma once
 
 #include "client/tensor/dispatch/lowering.h"
@@ -23,5 +23,8 @@ bool Fits(PrimitiveType type, const Scalar& number);
 // Refuses a number that does not fit the type. Tensors always pass.
 void RequireFits(PrimitiveType type, const Scalar& number);
 void RequireFits(const Operation& operation, PrimitiveType type, const Operand& value);
+
+// Returns the product of two numbers that are not negative; refuses one that does not fit an int64.
+int64_t SizeTimes(int64_t size, int64_t times);
 
 }  // namespace hlod::lazy

@@ -134,7 +134,8 @@ Tensor Polygamma(int64_t n, const Operand& x) {
 
 Tensor Mvlgamma(const Operand& x, int64_t p) {
   return Special(lazy::ops::Mvlgamma, x, [&](Lowering& l, Op x) {
-    if (p < 1) Refuse("p (%d) must be at least 1", p);
+    constexpr int64_t kMost = 1000;  // Each adds instructions to the program.
+    if (p < 1 || p > kMost) Refuse("p (%d) must be between 1 and %d", p, kMost);
     const auto n = static_cast<double>(p);
     Op sum = l.Full(hlo::kF64, l.dims(x), n * (n - 1) / 4 * std::log(std::numbers::pi));
     for (int64_t i = 0; i < p; ++i) {

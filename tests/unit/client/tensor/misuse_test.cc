@@ -41,6 +41,52 @@ TEST_F(Misuse, ShapesThatOverflowAreRefused) {
   EXPECT_EQ(none.View({0, 7}).dims(), (Dims{0, 7}));
 }
 
+TEST_F(Misuse, NumbersThatOverflowSizesAreRefused) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(), kLarge = int64_t{1} << 62;
+  const Tensor image = Ones({1, 4, 2, 2}), x = Ones({3});
+  ExpectArgument([&] { PixelShuffle(image, int64_t{1} << 32); }, "do not divide by the factor 4294967296");
+  ExpectArgument([&] { SplitWithSizes(x, {kLarge, kLarge, kLarge, kLarge, 3}); }, "do not add up");
+  ExpectArgument([&] { Repeat(Ones({4}), {kLarge}); }, "are too many for a dimension");
+  ExpectArgument([&] { RepeatInterleave(Ones({4}), kLarge, 0); }, "are too many for a dimension");
+  ExpectArgument([&] { DiagEmbed(x, kLeast); }, "is too large");
+  // Their first part is refused; others would index its dimensions.
+  Throws([&] { DiagEmbed(x, int64_t{1} << 50); });
+  Throws([&] { fft::Fft2(Ones({2, 2}), {int64_t{1} << 50, 2}); });
+  Throws([&] { Pad(image, {1, 0, int64_t{1} << 50, 0}, PadMode::kReplicate); });
+  ExpectArgument([&] { Pad(x, {kLeast, 0}); }, "cuts more than the 3 elements");
+  ExpectArgument([&] { MaxPool2d(image, {int64_t{1} << 32, 2}); }, "must be at most 2147483647");
+  EXPECT_EQ(Chunk(x, std::numeric_limits<int64_t>::max()).size(), 3);
+}
+
+TEST_F(Misuse, NumbersThatMakeEndlessProgramsAreRefused) {
+  const Tensor x = Ones({3});
+  ExpectArgument([&] { TensorSplit(x, int64_t{1} << 40); }, "1099511627776 parts of 3 elements");
+  ExpectArgument([&] { Chunk(Zeros({0}), int64_t{1} << 40); }, "1099511627776 parts of 0 elements");
+  ExpectArgument([&] { Mvlgamma(x, int64_t{1} << 40); }, "between 1 and 1000");
+  ExpectArgument([&] { AdaptiveAvgPool1d(Ones({1, 1, 3}), int64_t{1} << 30); }, "are more than 65536");
+  ExpectArgument([&] { Combinations(x, int64_t{1} << 32, /*with_replacement=*/true); }, "exceed 67108864");
+  EXPECT_EQ(Combinations(x, int64_t{1} << 32).dims(), (Dims{0, int64_t{1} << 32}));
+  ExpectArgument([] { TrilIndices(int64_t{1} << 40, 3); }, "1099511627776 rows are more than");
+  ExpectArgument([] { TriuIndices(3, int64_t{1} << 40); }, "are more than 134217728");
+  EXPECT_EQ(TrilIndices(2, int64_t{1} << 40).dims(), (Dims{2, 3}));
+  EXPECT_EQ(TrilIndices(2, 2, std::numeric_limits<int64_t>::max()).dims(), (Dims{2, 4}));
+  EXPECT_EQ(TensorSplit(x, 5).size(), 5);
+}
+
+// By definition all is kept, or nothing. (Sums with the diagonal overflow in PyTorch 2.9.)
+TEST_F(Misuse, TrianglesOfDiagonalsFarAwayAreWhole) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(),
+                    kGreatest = std::numeric_limits<int64_t>::max();
+  for (const Tensor& x : {Ones({2, 3}), Ones({2, 3}, {.device = device()})}) {
+    EXPECT_THAT(Tril(x, kGreatest).ToVector<float>(), ElementsAre(1, 1, 1, 1, 1, 1));
+    EXPECT_THAT(Tril(x, kLeast).ToVector<float>(), ElementsAre(0, 0, 0, 0, 0, 0));
+    EXPECT_THAT(Triu(x, kLeast).ToVector<float>(), ElementsAre(1, 1, 1, 1, 1, 1));
+    EXPECT_THAT(Triu(x, kGreatest).ToVector<float>(), ElementsAre(0, 0, 0, 0, 0, 0));
+    EXPECT_THAT(Tril(x, -1).ToVector<float>(), ElementsAre(0, 0, 0, 1, 0, 0));
+    EXPECT_THAT(Triu(x, 2).ToVector<float>(), ElementsAre(0, 0, 1, 0, 0, 0));
+  }
+}
+
 TEST_F(Misuse, RangesOfLargeIntegersAreExact) {
   const int64_t large = int64_t{1} << 60;
   EXPECT_THAT(Arange(large, large + 3).ToVector<int64_t>(), ElementsAre(large, large + 1, large + 2));
@@ -95,7 +141,9 @@ TEST_F(Misuse, ALayerThatIsNotMadeLeavesNoPart) {
   nn::Module net;
   Throws([&] { nn::MultiheadAttention(net, "attention", 10, 3); });
   EXPECT_TRUE(net.NamedParameters().empty());
-  { nn::Linear part(net, "part", 2, 2); }
+  {
+    nn::Linear part(net, "part", 2, 2);
+  }
   EXPECT_TRUE(net.NamedParameters().empty()) << "a part that has ended is not a part";
 }
 
