@@ -16,6 +16,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 extern "C" __attribute__((weak)) int LLVMFuzzerInitialize(int* argc, char*** argv);
+extern "C" __attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t size_max,
+                                                                unsigned int seed);
 
 namespace {
 
@@ -59,6 +61,15 @@ void Mutate(std::string& bytes, std::mt19937& random) {
   }
 }
 
+// Changes the bytes as the target does that has a mutator; every fourth time as all others do.
+void MutateByTarget(std::string& bytes, std::mt19937& random) {
+  if (LLVMFuzzerCustomMutator == nullptr || random() % 4 == 0) return Mutate(bytes, random);
+  const size_t size = bytes.size();
+  bytes.resize(kMutatedBytesMax);
+  bytes.resize(LLVMFuzzerCustomMutator(reinterpret_cast<uint8_t*>(bytes.data()), size, bytes.size(),
+                                       static_cast<unsigned int>(random())));
+}
+
 void Run(const std::string& bytes) {
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
 }
@@ -80,7 +91,7 @@ int main(int argc, char** argv) {
   std::set<std::string> seen;
   for (size_t i = 0; i < seeds.size(); ++i) {
     const std::string seed = Read(seeds[i]);
-    if (!seen.insert(seed).second) continue;         // Packed cases have their StableHLO in two places.
+    if (!seen.insert(seed).second) continue;  // Packed cases have their StableHLO in two places.
     // After a crash, the last line printed is the seed's name.
     std::fprintf(stderr, "%s\n", seeds[i].c_str());
     Run(seed);
@@ -88,7 +99,7 @@ int main(int argc, char** argv) {
     std::mt19937 random(static_cast<uint32_t>(i));
     for (int m = 0; m < mutations; ++m) {
       std::string mutated = seed;
-      Mutate(mutated, random);
+      MutateByTarget(mutated, random);
       // After a crash, this file has the mutation.
       std::ofstream("last_input", std::ios::binary | std::ios::trunc) << mutated;
       Run(mutated);
