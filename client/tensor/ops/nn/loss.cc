@@ -14,6 +14,7 @@
 #include "hlod/ops/nn/activation.h"
 #include "hlod/ops/nn/softmax.h"
 #include "hlod/ops/reduction.h"
+#include "hlod/ops/shape.h"
 
 namespace hlod {
 
@@ -67,6 +68,13 @@ Tensor EachBinaryCrossEntropy(const Tensor& x, const Tensor& target) {
       return (o[1] - one) * no - o[1] * yes;
     });
   });
+}
+
+// True when `dim` names the same dimension of x, of y, and of the shape that they broadcast to, with one
+// size.
+bool HaveAlikeVectors(const Tensor& x, const Tensor& y, int64_t dim) {
+  const int64_t at = dim < 0 ? dim + x.rank() : dim;
+  return x.rank() == y.rank() && (at < 0 || at >= x.rank() || x.dims()[at] == y.dims()[at]);
 }
 
 }  // namespace
@@ -215,7 +223,9 @@ Tensor CosineSimilarity(const Tensor& x, const Tensor& y, int64_t dim, double ep
         const auto unit = [&](const Tensor& z) -> Tensor {
           return z / Sqrt(Clamp(Sum(z * z, along, true), Operand(eps * eps)));
         };
-        return Sum(unit(x) * unit(y), along);
+        if (HaveAlikeVectors(x, y, dim)) return Sum(unit(x) * unit(y), along);
+        const std::vector<Tensor> both = BroadcastTensors({x, y});
+        return Sum(unit(both[0]) * unit(both[1]), along);
       },
       x, y);
 }

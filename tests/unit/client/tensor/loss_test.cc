@@ -1,5 +1,7 @@
 // Losses refuse the arguments that PyTorch refuses; errors name the loss, the shapes and the line of the
 // call. Composed operations report the line of their call.
+#include <cmath>
+
 #include "tests/unit/client/tensor/fixture.h"
 
 namespace hlod {
@@ -19,24 +21,33 @@ class Losses : public TensorTest {
   Tensor Classes(const std::vector<int64_t>& values) const { return FromValues<int64_t>(values); }
 };
 
+// By hand: (3 + 4) * 5 / (5 * sqrt(50)), then the columns (3, 3) . (3, 4) and (4, 4) . (4, 3).
+TEST_F(Losses, CosinesAreOfTheVectorsAfterBroadcasting) {
+  const float cosine = static_cast<float>(0.7 * std::sqrt(2));
+  for (const Device& on : {Device(), device()}) {
+    const Tensor x = FromValues<float>({3, 4}, {}, on), five = FromValues<float>({5}, {}, on);
+    EXPECT_NEAR(CosineSimilarity(x, five, 0).Item<float>(), cosine, 1e-6);
+    EXPECT_NEAR(CosineSimilarity(five, x, -1).Item<float>(), cosine, 1e-6);
+    const Tensor columns = FromValues<float>({3, 4, 4, 3}, Dims{2, 2}, on);
+    EXPECT_THAT(CosineSimilarity(x, columns, 0).ToVector<float>(),
+                ::testing::Pointwise(::testing::FloatNear(1e-6f), {cosine, cosine}));
+  }
+}
+
 TEST_F(Losses, ClassesAreOneForEachOfTheBatch) {
   ExpectRefused("cross_entropy", "target's shape [1] is not [3]",
                 [&] { CrossEntropy(Scores(), Classes({0})); });
   ExpectRefused("nll_loss", "target's shape [1] is not [3]", [&] { NllLoss(Scores(), Classes({0})); });
-  ExpectRefused("nll_loss", "target's shape [1, 3] is not [3]", [&] {
-    NllLoss(Scores(), Classes({0, 1, 2}).Reshape({1, 3}));
-  });
+  ExpectRefused("nll_loss", "target's shape [1, 3] is not [3]",
+                [&] { NllLoss(Scores(), Classes({0, 1, 2}).Reshape({1, 3})); });
   ExpectRefused("cross_entropy", "not classes of an integer type",
                 [&] { CrossEntropy(Scores(), Ones({3})); });
-  ExpectRefused("cross_entropy", "weight's shape [3] is not one number for each of 4 classes", [&] {
-    CrossEntropy(Scores(), Classes({0, 1, 2}), Ones({3}));
-  });
-  ExpectRefused("cross_entropy", "label_smoothing (2)", [&] {
-    CrossEntropy(Scores(), Classes({0, 1, 2}), {}, -100, 2);
-  });
-  ExpectRefused("multi_margin_loss", "target's shape [2] is not [3]", [&] {
-    MultiMarginLoss(Scores(), Classes({0, 1}));
-  });
+  ExpectRefused("cross_entropy", "weight's shape [3] is not one number for each of 4 classes",
+                [&] { CrossEntropy(Scores(), Classes({0, 1, 2}), Ones({3})); });
+  ExpectRefused("cross_entropy", "label_smoothing (2)",
+                [&] { CrossEntropy(Scores(), Classes({0, 1, 2}), {}, -100, 2); });
+  ExpectRefused("multi_margin_loss", "target's shape [2] is not [3]",
+                [&] { MultiMarginLoss(Scores(), Classes({0, 1})); });
   EXPECT_EQ(CrossEntropy(Ones({4}), FromValues<int64_t>({1}, Dims{})).rank(), 0);
   EXPECT_EQ(CrossEntropy(Scores(), Ones({3, 4})).rank(), 0);
   EXPECT_EQ(NllLoss(Ones({2, 4, 5}), Zeros({2, 5}, {.type = kS64})).rank(), 0);
@@ -48,9 +59,8 @@ TEST_F(Losses, TargetsHaveTheInputsShape) {
                 [&] { BinaryCrossEntropy(half, Ones({4})); });
   ExpectRefused("binary_cross_entropy_with_logits", "target's shape [4] is not the input's shape [3, 4]",
                 [&] { BinaryCrossEntropyWithLogits(half, Ones({4})); });
-  ExpectRefused("multilabel_margin_loss", "target's shape [4] is not the input's shape [3, 4]", [&] {
-    MultilabelMarginLoss(half, Classes({0, 1, 2, -1}));
-  });
+  ExpectRefused("multilabel_margin_loss", "target's shape [4] is not the input's shape [3, 4]",
+                [&] { MultilabelMarginLoss(half, Classes({0, 1, 2, -1})); });
 }
 
 TEST_F(Losses, OthersBroadcastOrRefuse) {
