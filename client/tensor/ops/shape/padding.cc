@@ -45,6 +45,10 @@ Op Beyond(Lowering& l, Op x, int64_t dim, int64_t amount, bool low, PadMode mode
 Op PadDimension(Lowering& l, Op x, int64_t dim, int64_t low, int64_t high, PadMode mode) {
   const int64_t size = l.dims(x)[dim];
   const int64_t cut_low = std::max<int64_t>(-low, 0), cut_high = std::max<int64_t>(-high, 0);
+  if (mode == PadMode::kCircular && cut_low + cut_high > 0) {  // Only elements that are left come around.
+    const Op rest = lazy::SliceDim(l, x, dim, cut_low, size - cut_high);
+    return PadDimension(l, rest, dim, std::max<int64_t>(low, 0), std::max<int64_t>(high, 0), mode);
+  }
   std::vector<Op> parts;
   if (low > 0) parts.push_back(Beyond(l, x, dim, low, true, mode));
   parts.push_back(lazy::SliceDim(l, x, dim, cut_low, size - cut_high));

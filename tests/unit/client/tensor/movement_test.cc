@@ -155,6 +155,10 @@ struct MovementRows {
          {1, 1, 5, 8},
          {18, 19, 15, 16, 17, 18, 19, 15, 3,  4,  0,  1,  2,  3,  4,  0,  8,  9,  5,  6,
           7,  8,  9,  5,  13, 14, 10, 11, 12, 13, 14, 10, 18, 19, 15, 16, 17, 18, 19, 15}},
+        {"Pad(im, {-1, 1, 1, -1}, PadMode::kCircular)",
+         Pad(im, {-1, 1, 1, -1}, PadMode::kCircular),
+         {1, 1, 4, 5},
+         {11, 12, 13, 14, 11, 1, 2, 3, 4, 1, 6, 7, 8, 9, 6, 11, 12, 13, 14, 11}},
         {"PixelShuffle(c, 2)",
          PixelShuffle(c, 2),
          {1, 1, 4, 4},
@@ -373,32 +377,15 @@ TEST_F(Movement, AShapeThatDependsOnValuesClosesTheTraceAndReadsOneNumber) {
 TEST_F(Movement, RefusalsNameTheOperationAndTheShapes) {
   const Tensor x = OnDevice({1, 2, 3, 4}, {2, 2}), v = OnDevice({1, 2, 3}, {3});
   const std::vector<std::pair<std::function<void()>, const char*>> cases = {
-      {[&] {
-         Cat({x, v});
-       },
-       "[2, 2] and [3]"},
-      {[&] {
-         Stack({x, v});
-       },
-       "[2, 2] and [3]"},
+      {[&] { Cat({x, v}); }, "[2, 2] and [3]"},
+      {[&] { Stack({x, v}); }, "[2, 2] and [3]"},
       {[&] { Split(x, 0); }, "pieces of size 0"},
-      {[&] {
-         SplitWithSizes(x, {1, 2});
-       },
-       "[1, 2]"},
-      {[&] {
-         Roll(x, {1, 2}, {0});
-       },
-       "[1, 2]"},
-      {[&] {
-         Pad(x, {2, 0}, PadMode::kReflect);
-       },
-       "reflection by 2"},
+      {[&] { SplitWithSizes(x, {1, 2}); }, "[1, 2]"},
+      {[&] { Roll(x, {1, 2}, {0}); }, "[1, 2]"},
+      {[&] { Pad(x, {2, 0}, PadMode::kReflect); }, "reflection by 2"},
       {[&] { IndexSelect(x, 0, v); }, "integers"},
       {[&] { Topk(v, 4); }, "k (4)"},
-      {[&] {
-         Index(v, {Arange(0, 2, 1, {kS64, device()}), Arange(0, 2, 1, {kS64, device()})});
-       },
+      {[&] { Index(v, {Arange(0, 2, 1, {kS64, device()}), Arange(0, 2, 1, {kS64, device()})}); },
        "2 indices"},
   };
   for (const auto& [call, text] : cases) {
