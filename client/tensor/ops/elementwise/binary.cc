@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "client/tensor/autograd/own_derivative.h"
+#include "client/tensor/function/function.h"
 #include "client/tensor/ops/elementwise/elementwise.h"
 #include "client/tensor/ops/elementwise/slopes.h"
 #include "client/tensor/ops/shape/whole_numbers.h"
@@ -60,7 +61,8 @@ Op FloorDivideOps(Lowering& l, Op x, Op y) {
   quotient = SelectOps(l, below, quotient - N(l, x, 1), quotient);
   Op floor = l.b.Unary(hlo::kFloor, quotient);
   floor = SelectOps(l, CompareOps(l, quotient - floor, 0.5, Order::kGt), floor + N(l, x, 1), floor);
-  const Op plain = DivOps(l, x, y);
+  // A step has the gradient 0, also where y is 0.
+  const Op plain = lazy::StopGradient(l, DivOps(l, x, y));
   const Op zero = SelectOps(l, lazy::SignBitOps(l, plain), N(l, x, -0.0), N(l, x, 0.0));
   floor = SelectOps(l, CompareOps(l, quotient, 0, Order::kEq), zero, floor);
   return SelectOps(l, CompareOps(l, y, 0, Order::kEq), plain, floor);

@@ -44,10 +44,7 @@ std::map<std::string, Expression> Reductions() {
       {"Min(x, 0).values", [](const Tensors& x) { return Min(x[0], 0).values; }},
       {"Median(x, 0).values", [](const Tensors& x) { return Median(x[0], 0).values; }},
       {"Mode(x, 0).values", [](const Tensors& x) { return Mode(x[0], 0).values; }},
-      {"Sort(x).values * w",
-       [](const Tensors& x) {
-         return Sort(x[0]).values * Like(x[0], {1, 2, 3, 4});
-       }},
+      {"Sort(x).values * w", [](const Tensors& x) { return Sort(x[0]).values * Like(x[0], {1, 2, 3, 4}); }},
       {"Quantile(x, 0.5)", [](const Tensors& x) { return Quantile(x[0], 0.5); }},
       {"Nanquantile(x, 0.5)", [](const Tensors& x) { return Nanquantile(x[0], 0.5); }},
       {"Cummax(x, 0).values", [](const Tensors& x) { return Cummax(x[0], 0).values; }},
@@ -59,10 +56,7 @@ std::map<std::string, Expression> Reductions() {
       {"Dist(x, y)", [](const Tensors& x) { return Dist(x[0], x[1]); }},
       {"Cdist(x, y)", [](const Tensors& x) { return Cdist(x[0].Unsqueeze(0), x[1].Unsqueeze(0)); }},
       {"Logsumexp(x, 0)", [](const Tensors& x) { return Logsumexp(x[0], 0); }},
-      {"Softmax(x, 0) * w",
-       [](const Tensors& x) {
-         return Softmax(x[0], 0) * Like(x[0], {1, 2, 3, 4});
-       }},
+      {"Softmax(x, 0) * w", [](const Tensors& x) { return Softmax(x[0], 0) * Like(x[0], {1, 2, 3, 4}); }},
       {"Normalize(x)", [](const Tensors& x) { return Normalize(x[0], 2, 0); }},
       {"Nansum(x)", [](const Tensors& x) { return Nansum(x[0]); }},
       {"Nanmean(x)", [](const Tensors& x) { return Nanmean(x[0]); }},
@@ -99,6 +93,8 @@ std::map<std::string, Expression> Elementwise() {
       {"Frac(x)", One<Frac>()},
       {"Copysign(x, y)", Two<Copysign>()},
       {"Remainder(x, y)", Two<Remainder>()},
+      {"FloorDivide(x, y)", Two<FloorDivide>()},
+      {"TruncDivide(x, y)", Two<TruncDivide>()},
       {"Fmod(x, y)", Two<Fmod>()},
       {"Sqrt(x)", One<Sqrt>()},
       {"Pow(x, y)", Two<Pow>()},
@@ -137,9 +133,7 @@ std::map<std::string, Expression> ActivationsAndLosses() {
       {"MarginRankingLoss(x, y, 1)",
        [](const Tensors& x) { return MarginRankingLoss(x[0], x[1], Like(x[0], {1})); }},
       {"HingeEmbeddingLoss(x, -1)",
-       [](const Tensors& x) {
-         return HingeEmbeddingLoss(x[0], Like(x[0], {-1, -1}));
-       }},
+       [](const Tensors& x) { return HingeEmbeddingLoss(x[0], Like(x[0], {-1, -1})); }},
       {"MultiMarginLoss(x, 0)",
        [](const Tensors& x) {
          return MultiMarginLoss(x[0], Zeros({}, {.type = kS64, .device = x[0].device()}));

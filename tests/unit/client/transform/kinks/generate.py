@@ -67,6 +67,8 @@ ROWS = [
     ("Frac(x)", torch.frac, [0.5, 1]),
     ("Copysign(x, y)", torch.copysign, [0, 1, 2], [1, -1, 0]),
     ("Remainder(x, y)", torch.remainder, [3, -3, 4], [2, 2, 2]),
+    ("FloorDivide(x, y)", lambda x, y: torch.div(x, y, rounding_mode="floor"), [3, 1, 0, -1, inf], [2, 0, 0, 0, inf]),
+    ("TruncDivide(x, y)", lambda x, y: torch.div(x, y, rounding_mode="trunc"), [3, 1, 0, -1, inf], [2, 0, 0, 0, inf]),
     ("Fmod(x, y)", torch.fmod, [3, -3, 4], [2, 2, 2]),
     ("Relu(x)", torch.relu, [-1, 0, 1]),
     ("Relu6(x)", F.relu6, [-1, 0, 3, 6, 7]),
