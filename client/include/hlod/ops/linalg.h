@@ -76,7 +76,7 @@ Tensor Ormqr(const Operand& x, const Operand& tau, const Operand& other, bool le
              bool transpose = false);
 
 Tensor MatrixPower(const Operand& x, int64_t n);  // The product of n times x; of its inverse when n < 0.
-Tensor MatrixExp(const Operand& x);  // torch.matrix_exp
+Tensor MatrixExp(const Operand& x);               // torch.matrix_exp
 // The product of several matrices, multiplied in the cheapest order. The first and the last may be vectors.
 Tensor MultiDot(const std::vector<Tensor>& tensors, Caller caller = Caller::Here());
 // Tensorinv: the inverse of x as a matrix whose rows are its first `ind` dimensions, and whose columns are
@@ -87,7 +87,7 @@ Tensor Tensorsolve(const Tensor& a, const Tensor& b, DimList dims = {}, Caller c
 Tensor Cross(const Operand& x, const Operand& y, int64_t dim = -1);  // Along a dimension of size 3.
 // The dot products of vectors along a dimension; x is conjugated.
 Tensor Vecdot(const Operand& x, const Operand& y, int64_t dim = -1);
-// The powers 0 to n - 1 of each element; n is the last size when absent.
+// The powers 0 to n - 1 of each element (s64 for pred and integers); n is the last size when absent.
 Tensor Vander(const Operand& x, std::optional<int64_t> n = {});
 
 // The singular value decomposition, computed in f64: x = u diag(s) vh, with s in descending order. u and vh

@@ -168,8 +168,11 @@ Tensor Vander(const Operand& x, std::optional<int64_t> n) {
   Check(lazy::ops::LinalgVander, x, [&] {
     if (count < 1 || count > 10'000) Refuse("the number of powers (%d) is not from 1 to 10000", count);
   });
-  const Tensor base = in.rank() == 0 ? in.Unsqueeze(0) : in;
-  std::vector<Tensor> powers = {Pow(base, 0)};
+  // Powers of integers are s64, as a product of integers is.
+  const bool is_exact = !hlo::IsFloat(in.dtype()) && !hlo::IsComplex(in.dtype());
+  const Tensor wide = is_exact ? in.To(kS64) : in;
+  const Tensor base = in.rank() == 0 ? wide.Unsqueeze(0) : wide;
+  std::vector<Tensor> powers = {OnesLike(base)};
   while (static_cast<int64_t>(powers.size()) < count) powers.push_back(powers.back() * base);
   return Stack(powers, -1);
 }

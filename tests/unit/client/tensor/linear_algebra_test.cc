@@ -139,6 +139,16 @@ TEST_F(LinearAlgebra, RefusalsShowTheShapeThatWasGiven) {
   EXPECT_THAT(last_what_, HasSubstr("is not called by name: call hlod::linalg::Eig"));
 }
 
+// By hand; in the type of the elements, 5^4 would be 113. The power 0 of infinity is 1, and has the slope 0.
+TEST_F(LinearAlgebra, PowersOfIntegersDoNotWrapAround) {
+  const Tensor powers = linalg::Vander(FromValues<uint8_t>({5, 2}), 5);
+  EXPECT_THAT(powers.ToVector<int64_t>(), ElementsAre(1, 5, 25, 125, 625, 1, 2, 4, 8, 16));
+  Tensor x = FromValues<float>({std::numeric_limits<float>::infinity(), 3});
+  x.RequiresGrad_();
+  Sum(linalg::Vander(x, 2)).Backward();
+  EXPECT_THAT(x.Grad().ToVector<float>(), ElementsAre(1, 1));
+}
+
 TEST_F(LinearAlgebra, ABatchIsOneRoutine) {
   const Tensor x = FromValues<double>({2, 1, 1, 2, /**/ 5, 0, 0, 3}, Dims{2, 2, 2}, device());
   const Tensor values = Vmap([](const Tensor& one) { return linalg::Eigvalsh(one); })(x);
