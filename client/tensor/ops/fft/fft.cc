@@ -45,6 +45,7 @@ Extent ExtentOf(const Kind& kind, const Dims& shape, DimList sizes, DimList dims
   Extent extent;
   if (!sizes.empty() && !dims.empty() && sizes.size() != dims.size())
     Refuse("the sizes %s and the dimensions %s differ in number", ListText(sizes), ListText(dims));
+  if (rank == 0 && !dims.empty()) Refuse("a tensor without dimensions has no dimension %d", dims[0]);
   if (static_cast<int64_t>(sizes.size()) > rank)
     Refuse("%d sizes are too many for %d dimensions", sizes.size(), rank);
   if (!dims.empty()) {

@@ -184,7 +184,18 @@ Tensor InstanceNorm(const Operand& x, const Tensor& running_mean, const Tensor& 
   if (!running_mean.defined() && !running_var.defined()) return result;
   const Tensor& in = lazy::TensorOf(lazy::ops::GroupNorm, x);
   Dims spatial;
-  for (int64_t i = 2; i < in.rank(); ++i) spatial.push_back(i);
+  int64_t count = 1;
+  for (int64_t i = 2; i < in.rank(); ++i) {
+    spatial.push_back(i);
+    count *= in.dims()[i];
+  }
+  if (count < 2) {  // The variance of one value is not a number, and would stay in the running statistics.
+    throw Error(MakeError(ErrorKind::kArgument,
+                          "running statistics need more than one value for each channel "
+                          "of an example; the shape is " +
+                              ListText(in.dims())),
+                "nn.functional.instance_norm", x.caller());
+  }
   const auto [var, mean] = VarMean(x, spatial);
   const Dims batch = {0};
   const auto update = [&](const Tensor& running, const Tensor& each) {

@@ -163,6 +163,8 @@ TEST_F(Fourier, WhatHasNoTransformIsRefusedByName) {
   expect([&] { fft::Fftn(x, {4}, {0, 1}); }, "differ in number");
   expect([&] { fft::Fftn(x, {}, {0, 0}); }, "fft.fftn");
   expect([&] { fft::Irfft(Ones({1})); }, "the signal's size (0)");
+  expect([&] { fft::Rfft(Ones({})); }, "a tensor without dimensions has no dimension -1");
+  expect([&] { fft::Fft2(Ones({})); }, "a tensor without dimensions has no dimension -2");
   expect([&] { fft::Fftfreq(0); }, "n (0) is not at least 1");
   EXPECT_EQ(fft::Fft(FromValues<int64_t>({1, 2})).dtype(), kC64);
 }

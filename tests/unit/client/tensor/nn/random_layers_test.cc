@@ -93,6 +93,15 @@ TEST_F(RandomLayers, InstanceNormFollowsRunningStatistics) {
   EXPECT_NEAR(var.Item<float>(), 1, 1e-6);
 }
 
+// The unbiased variance of one value would make the running variance NaN for ever.
+TEST_F(RandomLayers, InstanceNormRefusesRunningStatisticsOfOneValue) {
+  Tensor mean = Zeros({2}), var = Ones({2});
+  Throws([&] { InstanceNorm(Ones({3, 2, 1}), mean, var, {}, {}, true); });
+  EXPECT_THAT(last_what_,
+              HasSubstr("more than one value for each channel of an example; the shape is [3, 2, 1]"));
+  EXPECT_THAT(var.ToVector<float>(), ElementsAre(1, 1));
+}
+
 TEST_F(RandomLayers, EmbeddingShortensTheRowsItLooksUp) {
   Tensor table = FromValues<float>({3, 4, 30, 40, 0.3, 0.4}, Dims{3, 2}).To(device());
   Embedding(FromValues<int64_t>({0, 2}, {}, device()), table, {.max_norm = MaxNorm{1}});
