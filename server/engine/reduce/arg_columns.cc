@@ -303,11 +303,11 @@ bool Pays(const ArgLines& lines) {
 
 }  // namespace
 
-MaybeStep MakeArgColumnsStep(hlo::Instruction instruction, const ArgReducer& reducer, const ArgLines& lines,
-                             int threads) {
+MaybeStep MakeArgColumnsStep(hlo::Instruction instruction, hlo::PrimitiveType type, const ArgReducer& reducer,
+                             const ArgLines& lines, int threads) {
   if (!Pays(lines)) return nullptr;
   MaybeStep step;
-  hlo::VisitType(instruction.operand(0).shape().type, [&]<typename T>() {
+  hlo::VisitType(type, [&]<typename T>() {
     if constexpr ((std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) || std::is_same_v<T, hlo::F16> ||
                   std::is_same_v<T, hlo::BF16>) {
       step = std::make_unique<ArgColumnsStep<T>>(instruction, reducer, lines, threads);

@@ -284,12 +284,13 @@ MaybeStep MakeArgReduceStep(const hlo::Module& module, hlo::Instruction instruct
   const std::optional<ArgReducer> reducer = MatchArgReduce(module, instruction);
   if (!reducer.has_value()) return nullptr;
   const hlo::Shape& operand = instruction.operand(0).shape();
-  const hlo::PrimitiveType type = operand.type;
+  // Booleans are bytes of 0 and 1, which are ordered as numbers are.
+  const hlo::PrimitiveType type = operand.type == hlo::kPred ? hlo::kU8 : operand.type;
   const int64_t along = instruction.dimensions()[0];
   ArgLines lines;
   for (int64_t d = 0; d < operand.rank(); ++d)
     (d < along ? lines.outer : d == along ? lines.length : lines.inner) *= operand.dims[d];
-  if (MaybeStep step = MakeArgColumnsStep(instruction, *reducer, lines, threads)) return step;
+  if (MaybeStep step = MakeArgColumnsStep(instruction, type, *reducer, lines, threads)) return step;
   const ReduceFunctions* const extremum =
       ReduceFunctionsFor(reducer->maximum ? ScalarReducer::kMaximum : ScalarReducer::kMinimum, type);
   const ArgFunctions* const functions = ArgFunctionsFor(type);

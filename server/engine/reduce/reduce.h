@@ -50,9 +50,10 @@ const ReduceFunctions* ReduceFunctionsFor(ScalarReducer reducer, hlo::PrimitiveT
 struct ArgLines {
   int64_t outer = 1, length = 1, inner = 1;
 };
-// Defined in arg_columns.cc: for lines that are short or side by side. Returns null for other lines.
-MaybeStep MakeArgColumnsStep(hlo::Instruction instruction, const ArgReducer& reducer, const ArgLines& lines,
-                             int threads);
+// Defined in arg_columns.cc: for lines that are short or side by side, whose elements are read as `type`.
+// Returns null for other lines.
+MaybeStep MakeArgColumnsStep(hlo::Instruction instruction, hlo::PrimitiveType type, const ArgReducer& reducer,
+                             const ArgLines& lines, int threads);
 
 // Defined in arg_reduce.cc: for argmax and argmin. Returns null for any other reduce.
 MaybeStep MakeArgReduceStep(const hlo::Module& module, hlo::Instruction instruction, int threads);

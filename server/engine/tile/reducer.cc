@@ -100,8 +100,8 @@ class ArgReader {
 };
 
 bool IsOrdered(hlo::PrimitiveType type) {
-  return (hlo::IsInteger(type) && hlo::Info(type).bits >= 8) || type == hlo::kF32 || type == hlo::kF64 ||
-         type == hlo::kF16 || type == hlo::kBF16;
+  return (hlo::IsInteger(type) && hlo::Info(type).bits >= 8) || type == hlo::kPred || type == hlo::kF32 ||
+         type == hlo::kF64 || type == hlo::kF16 || type == hlo::kBF16;
 }
 
 // Returns true when the node's elements are their index in dimension `along`.

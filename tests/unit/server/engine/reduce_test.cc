@@ -276,6 +276,10 @@ TEST(Reduce, ExtremaAndTheirPlacesReadTheValuesOnly) {
     ExpectArgReduce<int32_t>(form, "s32", "s32", "[5,301]", "[5]", "1", 0, -100);
     ExpectArgReduce<int8_t>(form, "s8", "s32", "[9,20]", "[9]", "1", 0, 100);
     ExpectArgReduce<int64_t>(form, "s64", "s64", "[301,5]", "[5]", "0", 0, 0);
+    for (const float init : {0.f, 1.f}) {
+      ExpectArgReduce<bool>(form, "pred", "s32", "[5,301]", "[5]", "1", 0, init);
+      ExpectArgReduce<bool>(form, "pred", "s64", "[301,5]", "[5]", "0", 0, init);
+    }
   }
 }
 // Lines side by side are joined in vectors, whose last ones read beyond a row; short lines are transposed.
@@ -300,6 +304,8 @@ TEST(Reduce, PlacesInLinesSideBySide) {
     ExpectArgReduce<int16_t>(form, "s16", "s32", "[3,9,20]", "[3,20]", "1", 0, 0);
     ExpectArgReduce<uint32_t>(form, "u32", "s32", "[3,9,20]", "[3,20]", "1", 0, 3e9f);
     ExpectArgReduce<uint64_t>(form, "u64", "s64", "[301,21]", "[21]", "0", 0, 0);
+    ExpectArgReduce<bool>(form, "pred", "s32", "[4,6,35]", "[4,35]", "1", 0, 0);
+    ExpectArgReduce<bool>(form, "pred", "s32", "[130,3]", "[130]", "1", 0, 1);
   }
 }
 // The initial place does not fit into the lanes of places: only the elements' do.
@@ -324,6 +330,7 @@ TEST(Reduce, PlacesInLinesOfSeveralPiecesAndChunks) {
   for (const ArgForm& form : {kArgForms[0], kArgForms[1], kArgForms[5]}) {
     ExpectArgReduce<float>(form, "f32", "s32", "[70000]", "[]", "0", 0, 0);
     if (form.nan) ExpectArgReduce<float>(form, "f32", "s32", "[70000]", "[]", "0", 30000, 0);
+    ExpectArgReduce<bool>(form, "pred", "s32", "[70000]", "[]", "0", 0, 0);
     ExpectArgReduce<float>(form, "f32", "s32", "[2,5000]", "[2]", "1", 0, 0);
     ExpectArgReduce<float>(form, "f32", "s32", "[5000,3]", "[3]", "0", 0, 0);
   }
