@@ -4,6 +4,7 @@
 #include "common/passes/expand/expand_wrappers.h"
 #include "common/passes/expand/use_routines.h"
 #include "common/passes/passes.h"
+#include "common/passes/simplify/split_scatters.h"
 #include "common/passes/simplify/unroll_reductions.h"
 
 namespace hlod::passes {
@@ -22,7 +23,8 @@ absl::StatusOr<std::unique_ptr<hlo::Module>> RunPipeline(const hlo::Module& give
       {FoldConstants},
       {Simplify},
       {MergeEqual},
-      {UnrollReductions, HasLoops},
+      {UnrollReductions, HasReductionsToUnroll},
+      {SplitScatters, HasLoops},
       // The positions of an argmax are constants now.
       {FoldConstants, HasLoops},
       // The slices that this makes are simplified by what follows.

@@ -27,6 +27,7 @@ std::unique_ptr<Module> Simplify(const Module& module, PassWatch* watch) {
     if (fixed && now == kUnchanged) now = SimplifyArithmetic(copy, instruction);
     if (fixed && now == kUnchanged) now = SimplifyContraction(copy, instruction);
     if (fixed && now == kUnchanged) now = SimplifyReduction(copy, instruction);
+    if (fixed && now == kUnchanged) now = SimplifyWindows(copy, instruction);
     return now == kUnchanged ? copy.Clone(instruction) : now;
   });
 }

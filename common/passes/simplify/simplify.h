@@ -22,6 +22,9 @@ hlo::NodeId SimplifyContraction(ComputationCopy& copy, hlo::Instruction instruct
 // Simplifies reductions of one element, and of arrays that were concatenated along a reduced dimension.
 hlo::NodeId SimplifyReduction(ComputationCopy& copy, hlo::Instruction instruction);
 
+// Simplifies sums over windows that have one element each, among holes.
+hlo::NodeId SimplifyWindows(ComputationCopy& copy, hlo::Instruction instruction);
+
 // Returns the value of a scalar constant, or of a broadcast of one; nullopt for complex constants and other
 // instructions.
 std::optional<double> SplatValue(hlo::Instruction instruction);

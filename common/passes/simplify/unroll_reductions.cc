@@ -6,7 +6,8 @@
 //
 // Computes the inputs slice by slice, too, if they are elementwise and cheap: arrays would be stored as
 // vectors, of which scalars are read slowly. If there are many results, slices are vectors, which the code
-// reads from whatever array they are in.
+// reads from whatever array they are in. Outside of loops the same is done with rows of a few elements, such
+// as points and colours, which do not fill a vector.
 #include "common/passes/simplify/unroll_reductions.h"
 
 #include <map>
@@ -15,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/passes/copy.h"
+#include "common/passes/simplify/loop_bodies.h"
 
 namespace hlod::passes {
 
@@ -28,28 +29,13 @@ constexpr int64_t kElementsMax = 16;
 // The limit on the results, which a loop's machine code computes one after the other; on more of them, which
 // it computes as vectors; and on the elements of a result's neighbours: longer rows are added up well.
 constexpr int64_t kResultsMax = 4, kManyResultsMax = 2048, kNeighboursMax = 48;
+// The limit on the elements of rows that are reduced as vectors of their first, second and further elements
+// outside of loops, too: vectors are shuffled to read such strides.
+constexpr int64_t kShortRowMax = 4;
 // The limits on the instructions that the copies of a reducer become, and on those of all in one computation.
 constexpr int64_t kInstructionsMax = 256, kAllInstructionsMax = 1500;
 // The limit on the elements of all operations that are computed slice by slice.
 constexpr int kSlicedMax = 128;
-
-// Returns, by computation, whether it is run by each iteration of a loop.
-std::vector<bool> ComputationsInLoops(const Module& module) {
-  std::vector<bool> inside(module.computation_count(), false);
-  // Callees come before their callers.
-  for (ComputationId c = module.computation_count(); c-- > 0;) {
-    const Computation& computation = module.computation(c);
-    for (NodeId id = 0; id < computation.size(); ++id) {
-      const Instruction instruction = computation[id];
-      const bool runs_callees =
-          instruction.opcode() == kWhile ||
-          (inside[c] && (instruction.opcode() == kConditional || instruction.opcode() == kCall));
-      if (!runs_callees) continue;
-      for (const ComputationId callee : instruction.called()) inside[callee] = true;
-    }
-  }
-  return inside;
-}
 
 // Returns how often each instruction is used.
 std::vector<uint32_t> UsesIn(const Computation& computation) {
@@ -59,32 +45,6 @@ std::vector<uint32_t> UsesIn(const Computation& computation) {
     for (const NodeId operand : computation[id].operands()) ++uses[operand];
   }
   return uses;
-}
-
-// Returns true for types whose reductions are computed in them. (Sums of narrower floats are wider.)
-bool IsExact(PrimitiveType type) {
-  switch (type) {
-    case kPred:
-    case kS32:
-    case kU32:
-    case kS64:
-    case kU64:
-    case kF32:
-    case kF64: return true;
-    default: return false;
-  }
-}
-
-bool IsElementwiseReducer(const Computation& reducer) {
-  for (NodeId id = 0; id < reducer.size(); ++id) {
-    const Instruction instruction = reducer[id];
-    if (instruction.opcode() == kTuple && id == reducer.root_id()) continue;
-    if (!instruction.shape().IsScalar() || !IsExact(instruction.shape().type)) return false;
-    const bool known = instruction.opcode() == kParameter || instruction.opcode() == kConstant ||
-                       HasTrait(instruction.opcode(), kElementwise);
-    if (!known) return false;
-  }
-  return true;
 }
 
 // Returns true for operations that take no longer for an element than to store and load it.
@@ -108,17 +68,36 @@ bool IsQuick(Opcode opcode) {
   }
 }
 
-// Returns true for an instruction of which a slice can be computed from slices of its operands. If `once`,
-// nothing else reads it, so that it may take long.
-bool CanBeSliced(Instruction instruction, bool once = false) {
+// Returns true for numbers that a fused program widens when it reads them.
+bool IsNarrow(PrimitiveType type) {
+  switch (type) {
+    case kS8:
+    case kU8:
+    case kS16:
+    case kU16:
+    case kF16:
+    case kBF16: return true;
+    default: return false;
+  }
+}
+
+// Says which operations may be computed slice by slice: quick ones; slow ones, too, if nothing else reads
+// them; and outside of loops those from bytes and halves, which a loop's code would not read from anywhere.
+enum class Sliced { kQuick, kAny, kAnyOutside };
+
+// Returns true for an instruction of which a slice can be computed from slices of its operands.
+bool CanBeSliced(Instruction instruction, Sliced sliced = Sliced::kQuick) {
   const Shape& shape = instruction.shape();
   if (!shape.IsArray() || shape.HasDynamicDimension() || shape.IsScalar()) return false;
   if (instruction.opcode() == kBroadcast) return !instruction.operand(0).shape().HasDynamicDimension();
-  const bool quick = IsQuick(instruction.opcode()) || (once && HasTrait(instruction.opcode(), kElementwise));
+  const bool quick = IsQuick(instruction.opcode()) ||
+                     (sliced != Sliced::kQuick && HasTrait(instruction.opcode(), kElementwise));
   if (!quick || !IsExact(shape.type)) return false;
+  const bool converts = sliced == Sliced::kAnyOutside && instruction.opcode() == kConvert;
   for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
     const Shape& operand = instruction.operand(i).shape();
-    if (operand.dims != shape.dims || operand.HasDynamicDimension() || !IsExact(operand.type)) return false;
+    if (operand.dims != shape.dims || operand.HasDynamicDimension()) return false;
+    if (!IsExact(operand.type) && !(converts && IsNarrow(operand.type))) return false;
   }
   return true;
 }
@@ -144,34 +123,6 @@ bool AddSliced(Instruction instruction, std::set<NodeId>& sliced) {
 // Returns true for elements that a loop's code reads from anywhere.
 bool IsReadable(PrimitiveType type) { return IsExact(type) && type != kPred; }
 
-// The operations of which many results' slices are computed, and whether the rest can be read.
-class ManySliced {
- public:
-  // Counts for `uses` how often each instruction of the computation is used.
-  explicit ManySliced(const std::vector<uint32_t>& uses) : uses_(uses) {}
-
-  bool Add(Instruction instruction) {
-    if (!Computes(instruction)) return IsReadable(instruction.shape().type);
-    if (!sliced_.insert(instruction.id()).second) return true;
-    if (static_cast<int64_t>(sliced_.size()) > kElementsMax) return false;
-    if (instruction.opcode() == kBroadcast) return IsReadable(instruction.operand(0).shape().type);
-    for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
-      if (!Add(instruction.operand(i))) return false;
-    }
-    return true;
-  }
-  int64_t count() const { return static_cast<int64_t>(sliced_.size()); }
-  // Returns true for instructions that are computed slice by slice. Each element is computed once, unless
-  // others read the array.
-  bool Computes(Instruction instruction) const {
-    return CanBeSliced(instruction, uses_[instruction.id()] == 1);
-  }
-
- private:
-  const std::vector<uint32_t>& uses_;
-  std::set<NodeId> sliced_;
-};
-
 // Returns true if all inputs are computed slice by slice, from arrays that are given or smaller.
 bool SlicesInputs(Instruction reduce) {
   std::set<NodeId> sliced;
@@ -193,48 +144,43 @@ bool IsFewElements(Instruction reduce) {
   return results == 1 || SlicesInputs(reduce);
 }
 
+// Returns true for reductions of the innermost dimension if it has very few elements.
+bool IsShortRows(Instruction reduce) {
+  if (reduce.operand_count() != 2) return false;
+  const Shape& in = reduce.operand(0).shape();
+  return reduce.dimensions().size() == 1 &&
+         reduce.dimensions()[0] + 1 == static_cast<int64_t>(in.dims.size()) &&
+         in.dims.back() <= kShortRowMax && in.dims.size() > 1;
+}
+
 // Returns the elements that become one, for reductions of many results that become operations on vectors;
 // else 0.
 int64_t ElementsOfMany(Instruction reduce) {
   const Shape& in = reduce.operand(0).shape();
   const int64_t elements = ElementCount(in).value_or(0);
   const int64_t results = ElementCount(ResultOf(reduce)).value_or(0);
-  if (elements == 0 || results <= kResultsMax || results > kManyResultsMax) return 0;
+  if (elements == 0 || results <= kResultsMax) return 0;
+  if (IsShortRows(reduce)) return elements / results;
+  if (results > kManyResultsMax) return 0;
   int64_t neighbours = 1;
   for (int64_t d = static_cast<int64_t>(in.dims.size()) - 1; d > reduce.dimensions().back(); --d)
     neighbours *= in.dims[static_cast<size_t>(d)];
   return neighbours <= kNeighboursMax && elements / results <= kElementsMax ? elements / results : 0;
 }
 
-// Returns the instructions that an unrolled reduction becomes; 0 if it is not to be unrolled.
-int64_t UnrolledInstructions(Instruction reduce, const Computation& reducer,
-                             const std::vector<uint32_t>& uses) {
-  if (reduce.dimensions().empty()) return 0;
-  for (uint32_t i = 0; i < reduce.operand_count(); ++i) {
-    const Shape& shape = reduce.operand(i).shape();
-    if (!IsExact(shape.type) || shape.HasDynamicDimension()) return 0;
-  }
-  int64_t count = 0;
-  if (IsFewElements(reduce)) {
-    count = ElementCount(reduce.operand(0).shape()).value_or(0) / ElementCount(ResultOf(reduce)).value_or(1) *
-            static_cast<int64_t>(reducer.size());
-  } else if (const int64_t elements = ElementsOfMany(reduce); elements != 0) {
-    ManySliced sliced(uses);
-    for (uint32_t i = 0; i < reduce.operand_count() / 2; ++i) {
-      if (!sliced.Add(reduce.operand(i))) return 0;
-    }
-    count = elements * (static_cast<int64_t>(reducer.size()) + sliced.count());
-  }
-  return count <= kInstructionsMax && IsElementwiseReducer(reducer) ? count : 0;
-}
-
 // The slices of one computation's instructions, which reductions of one array share.
 class Slices {
  public:
-  // The number of uses of each instruction.
-  explicit Slices(std::vector<uint32_t> uses) : uses_(std::move(uses)) {}
+  // `outside` says that the computation is not run by a loop.
+  Slices(const Computation& computation, bool outside) : uses_(UsesIn(computation)), outside_(outside) {}
 
-  const std::vector<uint32_t>& uses() const { return uses_; }
+  bool outside() const { return outside_; }
+  // Returns true for instructions of which many results are computed slice by slice. Each element is computed
+  // once, unless others read the array.
+  bool Computes(Instruction instruction) const {
+    if (uses_[instruction.id()] != 1) return CanBeSliced(instruction);
+    return CanBeSliced(instruction, outside_ ? Sliced::kAnyOutside : Sliced::kAny);
+  }
 
   // Returns the part of an instruction that begins at `start` and has the dimensions `sizes`; computed of
   // parts of its operands where that is possible, and these of theirs, through at most `depth` instructions:
@@ -247,7 +193,7 @@ class Slices {
     NodeId made;
     if (of.shape().dims == sizes) {
       made = copy.node(of.id());
-    } else if (depth == 0 || !CanBeSliced(of, many && uses_[of.id()] == 1)) {
+    } else if (depth == 0 || !(many ? Computes(of) : CanBeSliced(of))) {
       made = Slice(copy, of, start, sizes);
     } else if (of.opcode() == kBroadcast) {
       Dims operand_start, operand_sizes;
@@ -282,9 +228,57 @@ class Slices {
     return copy.Replace(of, kSlice, ShapeOf(copy, of, sizes), slice, {copy.node(of.id())});
   }
 
-  std::vector<uint32_t> uses_;
+  std::vector<uint32_t> uses_;  // By instruction, how often it is used.
+  bool outside_;
   std::map<std::tuple<NodeId, Dims, Dims, bool>, NodeId> known_;
 };
+
+// The operations of which many results' slices are computed, and whether the rest can be read.
+class ManySliced {
+ public:
+  // `slices` says what can be sliced.
+  explicit ManySliced(const Slices& slices) : slices_(slices) {}
+
+  bool Add(Instruction instruction) {
+    if (!slices_.Computes(instruction)) {
+      const PrimitiveType type = instruction.shape().type;
+      return IsReadable(type) || (slices_.outside() && IsNarrow(type));
+    }
+    if (!sliced_.insert(instruction.id()).second) return true;
+    if (static_cast<int64_t>(sliced_.size()) > kElementsMax) return false;
+    if (instruction.opcode() == kBroadcast) return IsReadable(instruction.operand(0).shape().type);
+    for (uint32_t i = 0; i < instruction.operand_count(); ++i) {
+      if (!Add(instruction.operand(i))) return false;
+    }
+    return true;
+  }
+  int64_t count() const { return static_cast<int64_t>(sliced_.size()); }
+
+ private:
+  const Slices& slices_;
+  std::set<NodeId> sliced_;
+};
+
+// Returns the instructions that an unrolled reduction becomes; 0 if it is not to be unrolled.
+int64_t UnrolledInstructions(Instruction reduce, const Computation& reducer, const Slices& slices) {
+  if (reduce.dimensions().empty()) return 0;
+  for (uint32_t i = 0; i < reduce.operand_count(); ++i) {
+    const Shape& shape = reduce.operand(i).shape();
+    if (!IsExact(shape.type) || shape.HasDynamicDimension()) return 0;
+  }
+  int64_t count = 0;
+  if (IsFewElements(reduce)) {
+    count = ElementCount(reduce.operand(0).shape()).value_or(0) / ElementCount(ResultOf(reduce)).value_or(1) *
+            static_cast<int64_t>(reducer.size());
+  } else if (const int64_t elements = ElementsOfMany(reduce); elements != 0) {
+    ManySliced sliced(slices);
+    for (uint32_t i = 0; i < reduce.operand_count() / 2; ++i) {
+      if (!sliced.Add(reduce.operand(i))) return 0;
+    }
+    count = elements * (static_cast<int64_t>(reducer.size()) + sliced.count());
+  }
+  return count <= kInstructionsMax && IsElementwiseFunction(reducer) ? count : 0;
+}
 
 // Unrolls one reduction.
 class Unrolling {
@@ -301,14 +295,15 @@ class Unrolling {
   NodeId Make() {
     const uint32_t count = reduce_.operand_count() / 2;
     std::vector<NodeId> state;
-    for (uint32_t i = 0; i < count; ++i) state.push_back(Spread(copy_.node(reduce_.operands()[count + i])));
+    for (uint32_t i = 0; i < count; ++i)
+      state.push_back(Spread(copy_, reduce_, copy_.node(reduce_.operands()[count + i]), dims_));
     const Dims in = reduce_.operand(0).shape().dims;
     int64_t steps = 1;
     for (const int64_t d : reduce_.dimensions()) steps *= in[d];
     for (int64_t step = 0; step < steps; ++step) {
       std::vector<NodeId> arguments = state;
       for (uint32_t i = 0; i < count; ++i) arguments.push_back(SliceAt(i, step));
-      state = Apply(arguments);
+      state = ApplyToArrays(copy_, reduce_, reducer_, arguments, dims_);
     }
     if (!reduce_.shape().IsTuple()) return state[0];
     return copy_.Replace(reduce_, kTuple, reduce_.shape_id(), NoAttributes{}, state);
@@ -317,13 +312,6 @@ class Unrolling {
  private:
   ShapeId ShapeOf(PrimitiveType type, const Dims& dims) {
     return copy_.tables().Intern(Shape::Array(type, dims));
-  }
-
-  // Broadcasts a scalar to the result's shape.
-  NodeId Spread(NodeId scalar) {
-    if (dims_.empty()) return scalar;
-    const ShapeId shape = ShapeOf(copy_.to()[scalar].shape().type, dims_);
-    return copy_.Replace(reduce_, kBroadcast, shape, DimensionsAttributes{}, {scalar});
   }
 
   // Returns the elements of input `i` at one position along the reduced dimensions.
@@ -341,27 +329,6 @@ class Unrolling {
                          {part});
   }
 
-  // Applies the reducer to arrays of the result's shape.
-  std::vector<NodeId> Apply(const std::vector<NodeId>& arguments) {
-    InstructionCloner cloner(reducer_, copy_.to(),
-                             {.callee = nullptr, .translation = nullptr, .notes = false});
-    for (NodeId id = 0; id < reducer_.size(); ++id) {
-      const Instruction instruction = reducer_[id];
-      if (instruction.opcode() == kParameter) {
-        cloner.set_node(id, arguments[static_cast<size_t>(instruction.parameter_number())]);
-      } else if (instruction.opcode() == kConstant) {
-        cloner.set_node(id, Spread(cloner.Append(instruction)));
-      } else if (instruction.opcode() != kTuple) {
-        cloner.Clone(id, {.shape = ShapeOf(instruction.shape().type, dims_)});
-      }
-    }
-    const Instruction root = reducer_.root();
-    if (root.opcode() != kTuple) return {cloner.node(root.id())};
-    std::vector<NodeId> results;
-    for (const NodeId operand : root.operands()) results.push_back(cloner.node(operand));
-    return results;
-  }
-
   ComputationCopy& copy_;
   const Instruction reduce_;
   const Computation& reducer_;
@@ -372,21 +339,34 @@ class Unrolling {
 
 }  // namespace
 
+bool HasReductionsToUnroll(const Module& module) {
+  for (ComputationId c = 0; c < module.computation_count(); ++c) {
+    const Computation& computation = module.computation(c);
+    for (NodeId id = 0; id < computation.size(); ++id) {
+      const Instruction instruction = computation[id];
+      if (instruction.opcode() == kWhile || (instruction.opcode() == kReduce && IsShortRows(instruction)))
+        return true;
+    }
+  }
+  return false;
+}
+
 std::unique_ptr<Module> UnrollReductions(const Module& module, PassWatch* watch) {
   const std::vector<bool> inside = ComputationsInLoops(module);
   ComputationId computation = 0;
   const Computation* current = &module.computation(0);
-  Slices slices(UsesIn(*current));
+  Slices slices(*current, !inside[0]);
   int64_t left = kAllInstructionsMax;
   return Rewritten(module, watch, [&](ComputationCopy& copy, Instruction instruction) {
     while (current != &instruction.computation()) {
       current = &module.computation(++computation);
-      slices = Slices(UsesIn(*current));
+      slices = Slices(*current, !inside[computation]);
       left = kAllInstructionsMax;
     }
-    if (instruction.opcode() != kReduce || !inside[computation]) return copy.Clone(instruction);
+    if (instruction.opcode() != kReduce) return copy.Clone(instruction);
+    if (slices.outside() && !IsShortRows(instruction)) return copy.Clone(instruction);
     const Computation& reducer = module.computation(instruction.called()[0]);
-    const int64_t count = UnrolledInstructions(instruction, reducer, slices.uses());
+    const int64_t count = UnrolledInstructions(instruction, reducer, slices);
     if (count == 0 || count > left) return copy.Clone(instruction);
     left -= count;
     return Unrolling(copy, instruction, slices).Make();

@@ -338,5 +338,32 @@ TEST(Simplify, LeavesDynamicDimensionsAlone) {
   ExpectStays("x = f32[<=4] parameter(0)\n ROOT s = f32[<=4] slice(x), slice={[0:4]}");
 }
 
+// The gradient of average pooling: each element is repeated. -0 becomes 0, as in the sum.
+TEST(Simplify, SumsOfOneElementAmongHoles) {
+  const std::string add =
+      "add {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}\n";
+  const auto windows = [&](const std::string& pad, const std::string& padded, const std::string& window,
+                           const std::string& out) {
+    return add + "ENTRY e {\n x = f32[3,4] parameter(0)\n z = f32[] constant(0)\n p = f32[" + padded +
+           "] pad(x, z), padding=" + pad + "\n ROOT r = f32[" + out + "] reduce-window(p, z), window={" +
+           window + "}, to_apply=add\n}\n";
+  };
+  const std::string repeated =
+      " x = f32[3,4] parameter(0)\n z = f32[] constant(0)\n b = f32[3,4] broadcast(z), dimensions={}\n"
+      " s = f32[3,4] add(x, b)\n t = f32[3,2,4,3] broadcast(s), dimensions={0,2}\n";
+  const auto simplified = [](const hlo::Module& module) { return RemoveDead(*Simplify(module)); };
+  ExpectGolden(simplified, windows("1_1_1x2_2_2", "7,14", "size=2x3", "6,12"),
+               "ENTRY e {\n" + repeated + " ROOT r = f32[6,12] reshape(t)\n}\n");
+  // Windows without an element at an end, and a row that none has.
+  ExpectGolden(simplified, windows("1_2_1x2_2_2", "8,14", "size=2x3 pad=0_0x-1_0", "7,11"),
+               "ENTRY e {\n" + repeated +
+                   " w = f32[6,12] reshape(t)\n ROOT r = f32[7,11] pad(w, z), padding=0_1_0x-1_0_0\n}\n");
+  // Windows of several elements, with strides, and other holes.
+  for (const std::string& text : {windows("1_1_0x2_2_2", "5,14", "size=2x3", "4,12"),
+                                  windows("1_1_1x2_2_2", "7,14", "size=2x2", "6,13"),
+                                  windows("1_1_1x2_2_2", "7,14", "size=2x3 stride=2x1", "3,12")})
+    ExpectGolden(simplified, text, text);
+}
+
 }  // namespace
 }  // namespace hlod::passes

@@ -146,7 +146,7 @@ TEST(UnrollReductions, ManyResultsThatAreFastStay) {
   for (const std::string& text :
        {LoopOfRows("f32[6,200]", "f32[200]", " r = f32[200] reduce(x" + sum),
         LoopOfRows("f32[17,8]", "f32[8]", " r = f32[8] reduce(x" + sum),
-        LoopOfRows("f32[3000,2]", "f32[3000]", " r = f32[3000] reduce(x, y), dimensions={1}, to_apply=add\n"),
+        LoopOfRows("f32[3000,5]", "f32[3000]", " r = f32[3000] reduce(x, y), dimensions={1}, to_apply=add\n"),
         LoopOfRows(
             "pred[6,2]", "pred[6]",
             " no = pred[] constant(false)\n r = pred[6] reduce(x, no), dimensions={1}, to_apply=or\n")})
@@ -172,6 +172,31 @@ TEST(UnrollReductions, SumsOfNarrowFloatsStay) {
       "bf16",
       " s = bf16[] reduce(x, y), dimensions={0,1}, to_apply=add\n r = bf16[2] broadcast(s), dimensions={}\n");
   ExpectGolden(&UnrollAndClean, text, text);
+}
+
+// Rows of two to four elements, which machine code reads in strides: with what is computed of them only, also
+// of bytes. Others have steps of their own.
+TEST(UnrollReductions, VeryShortRowsOutsideOfLoops) {
+  const auto unrolled = [](const std::string& lines) {
+    return UnrollAndClean(*Parsed(
+        "add {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}\nENTRY e {\n"
+        " y = f32[] constant(0)\n" +
+        lines + "}\n"));
+  };
+  const auto made = unrolled(
+      " x = f32[9000,3] parameter(0)\n e = f32[9000,3] exponential(x)\n"
+      " ROOT r = f32[9000] reduce(e, y), dimensions={1}, to_apply=add\n");
+  EXPECT_EQ(Count(*made, hlo::kReduce), 0) << Nameless(*made);
+  EXPECT_EQ(Count(*made, hlo::kExponential), 3) << Nameless(*made);
+  const auto bytes = unrolled(
+      " x = u8[9000,4] parameter(0)\n e = f32[9000,4] convert(x)\n"
+      " ROOT r = f32[9000] reduce(e, y), dimensions={1}, to_apply=add\n");
+  EXPECT_EQ(Count(*bytes, hlo::kReduce), 0) << Nameless(*bytes);
+  EXPECT_EQ(Count(*bytes, hlo::kConvert), 4) << Nameless(*bytes);
+  for (const std::string& text :
+       {" x = f32[9000,5] parameter(0)\n ROOT r = f32[9000] reduce(x, y), dimensions={1}, to_apply=add\n",
+        " x = f32[3,9000] parameter(0)\n ROOT r = f32[9000] reduce(x, y), dimensions={0}, to_apply=add\n"})
+    EXPECT_EQ(Count(*unrolled(text), hlo::kReduce), 1) << text;
 }
 
 TEST(UnrollReductions, OutsideOfLoopsTheyStay) {

@@ -4,11 +4,13 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/hlo/literal.h"
 #include "common/hlo/text/text.h"
 #include "gtest/gtest.h"
+#include "tests/unit/server/engine/plan_testing.h"
 #include "tests/unit/server/engine/step_testing.h"
 
 namespace hlod::engine {
@@ -182,6 +184,69 @@ std::string Scatter(const std::string& op, const std::string& type, const std::s
 }
 const char kRows[] =
     "update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1";
+
+struct OneWindow {
+  std::string op, table, update, numbers;
+  int64_t indices;
+};
+// A loop of 40 iterations, each of which scatters one window of `type` at its own indices of type `index`.
+std::string ScatterLoop(const OneWindow& c, const std::string& type, const std::string& index) {
+  const std::string n = std::to_string(c.indices), table = type + c.table, places = index + "[40," + n + "]";
+  const std::string state = "(s32[], " + table + ", " + places + ", " + type + "[40])";
+  const std::string variables =
+      " p = " + state + " parameter(0)\n i = s32[] get-tuple-element(p), index=0\n x = " + table +
+      " get-tuple-element(p), index=1\n m = " + places + " get-tuple-element(p), index=2\n v = " + type +
+      "[40] get-tuple-element(p), index=3\n o = s32[] constant(0)\n";
+  const std::string window = " w = " + index + "[1," + n +
+                             "] dynamic-slice(m, i, o), dynamic_slice_sizes={1," + n + "}\n at = " + index +
+                             "[" + n + "] reshape(w)\n y = " + type +
+                             "[1] dynamic-slice(v, i), dynamic_slice_sizes={1}\n z = " + type +
+                             "[] reshape(y)\n u = " + type + c.update + " broadcast(z), dimensions={}\n";
+  return "f {\n a = " + type + "[] parameter(0)\n b = " + type + "[] parameter(1)\n ROOT c = " + type +
+         "[] " + c.op + "(a, b)\n}\nbody {\n" + variables + window + " r = " + table +
+         " scatter(x, at, u), " + c.numbers +
+         ", index_vector_dim=0, to_apply=f\n one = s32[] constant(1)\n j = s32[] add(i, one)\n ROOT t = " +
+         state + " tuple(j, r, m, v)\n}\ncondition {\n p = " + state +
+         " parameter(0)\n i = s32[] get-tuple-element(p), index=0\n e = s32[] constant(40)\n"
+         " ROOT l = pred[] compare(i, e), direction=LT\n}\nENTRY e {\n x = " +
+         table + " parameter(0)\n m = " + places + " parameter(1)\n v = " + type +
+         "[40] parameter(2)\n o = s32[] constant(0)\n s = " + state + " tuple(o, x, m, v)\n w = " + state +
+         " while(s), condition=condition, body=body\n ROOT r = " + table +
+         " get-tuple-element(w), index=1\n}\n";
+}
+
+void ExpectLoop(const std::string& text, Literal indices) {
+  const auto module = hlo::ParseModule("HloModule test\n" + text);
+  ASSERT_TRUE(module.ok()) << module.status() << text;
+  std::vector<Literal> arguments;
+  for (const hlo::NodeId id : (*module)->entry().parameters())
+    arguments.push_back(Sample((*module)->entry()[id].shape(), static_cast<uint32_t>(arguments.size()) + 1));
+  arguments[1] = std::move(indices);
+  const auto plan = Compile(**module, {});
+  ASSERT_TRUE(plan.ok()) << plan.status() << text;
+  const auto expected = RunEvaluator(**module, arguments), actual = RunPlan(**plan, arguments);
+  ASSERT_TRUE(expected.ok() && actual.ok()) << expected.status() << actual.status() << text;
+  EXPECT_EQ(Difference((*actual)[0], (*expected)[0], 1e-6, 1e-6), "") << text;
+}
+
+// Loops read, combine and write one window per iteration; windows that are not wholly inside change nothing.
+TEST(Scatter, OneWindowPerIterationOfALoop) {
+  const std::vector<OneWindow> cases = {
+      {"add", "[20]", "[]",
+       "update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}", 1},
+      {"maximum", "[7,5]", "[]",
+       "update_window_dims={}, inserted_window_dims={0,1}, scatter_dims_to_operand_dims={1,0}", 2},
+      {"multiply", "[9,6]", "[6]",
+       "update_window_dims={0}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}", 1},
+      {"add", "[9,6]", "[3,6]",
+       "update_window_dims={0,1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}", 1}};
+  for (const OneWindow& c : cases) {
+    for (const std::string type : {"f32", "f64", "s32", "u64"}) {
+      ExpectLoop(ScatterLoop(c, type, "s32"), Indices<int32_t>({40, c.indices}, 6));
+      ExpectLoop(ScatterLoop(c, type, "s64"), Indices<int64_t>({40, c.indices}, 6));
+    }
+  }
+}
 
 TEST(Scatter, RowsWithRepeatsAddInOrder) {
   for (const std::string type : {"f32", "bf16", "s32", "f64", "c64", "u8"}) {
