@@ -9,6 +9,18 @@ namespace {
 // The number of positions up to which reading each one is as fast as any other method, and as a running
 // total.
 constexpr int64_t kSmallWindow = 32, kSmallRunningWindow = 4;
+// The same for windows whose outputs are computed in registers: reading and adding a vector takes little
+// beside the passes of other methods, which take some positions' time for each element of the operand.
+constexpr int64_t kVectorWindow = 128, kPositionsPerElement = 64;
+
+// Returns true if reading each position is as fast as any other method.
+bool IsSmallWindow(const WindowAxes& axes, hlo::Instruction instruction) {
+  const int64_t positions = WindowPositions(axes);
+  if (positions <= kSmallWindow) return true;
+  if (positions > kVectorWindow || !ReadsWindowInVectors(axes)) return false;
+  const int64_t read = Elements(instruction.operand(0).shape()), made = Elements(instruction.shape());
+  return made <= INT64_MAX / kVectorWindow && made * positions / kPositionsPerElement <= read;
+}
 
 MaybeStep MakeReduceWindowStep(const hlo::Module& module, hlo::Instruction instruction, int threads) {
   const hlo::PrimitiveType type = instruction.operand(0).shape().type;
@@ -20,8 +32,8 @@ MaybeStep MakeReduceWindowStep(const hlo::Module& module, hlo::Instruction instr
     const WindowAxes axes = MakeWindowAxes(instruction.operand(0).shape(), instruction.shape(), window);
     const int64_t positions = WindowPositions(axes);
     if (positions > kSmallRunningWindow)
-      step =
-          MakeScanWindowStep(instruction, axes, reducer, threads, /*only_running=*/positions <= kSmallWindow);
+      step = MakeScanWindowStep(instruction, axes, reducer, threads,
+                                /*only_running=*/IsSmallWindow(axes, instruction));
     if (step == nullptr) step = MakeDirectWindowStep(instruction, axes, reducer);
   }
   return step != nullptr ? std::move(step) : MakeGeneralWindowStep(module, instruction, threads);

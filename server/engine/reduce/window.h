@@ -93,6 +93,8 @@ int64_t WindowPositions(const WindowAxes& axes);
 // Returns null if another method is faster.
 MaybeStep MakeScanWindowStep(hlo::Instruction instruction, const WindowAxes& axes, ScalarReducer reducer,
                              int threads, bool only_running);
+// Returns true if the direct step joins the elements of windows as vectors, in registers.
+bool ReadsWindowInVectors(const WindowAxes& axes);
 // Defined in window_direct.cc: reads the whole window for each output. Returns null for other reducers than
 // the recognised ones. REQUIRES: one operand, whose type is the result's.
 MaybeStep MakeDirectWindowStep(hlo::Instruction instruction, const WindowAxes& axes, ScalarReducer reducer);

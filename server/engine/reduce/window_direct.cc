@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kBlock = 1024;  // The number of outputs side by side in one block.
 // The limit on the positions of a window whose outputs are computed in registers.
-constexpr int64_t kRegisterPositionsMax = 32;
+constexpr int64_t kRegisterPositionsMax = 128;
 // The fewest lanes for which a call per column is worth it.
 constexpr int64_t kLanesMin = 8;
 
@@ -159,12 +159,18 @@ struct WindowFunctionsOf {
                                                  JoinLanes,       JoinPairs,   Store, JoinPositions};
 };
 
+// Returns true if an output and the next one have elements next to each other at every position.
+bool IsContiguous(const WindowAxis& last) {
+  return last.window.stride == 1 && last.window.base_dilation == 1;
+}
+
 class DirectWindowStep final : public Step {
  public:
   DirectWindowStep(hlo::Instruction instruction, WindowAxes axes, const WindowFunctions& functions)
       : Step(StepKind::kLibrary, DescribeStep(instruction)), f_(functions) {
     outputs_ = Elements(instruction.shape());
     positions_ = WindowPositions(axes);
+    in_registers_ = ReadsWindowInVectors(axes);
     // Trailing dimensions that the window does not change are lanes; the inner loop iterates over the last
     // dimension that it changes.
     while (!axes.empty() && axes.back().IsTrivial()) {
@@ -174,9 +180,7 @@ class DirectWindowStep final : public Step {
     if (!axes.empty()) {
       last_ = axes.back();
       axes.pop_back();
-      const hlo::WindowDimension& w = last_.window;
-      contiguous_ = w.stride == 1 && w.base_dilation == 1;
-      in_registers_ = positions_ <= kRegisterPositionsMax && (contiguous_ || lanes_ >= kLanesMin);
+      contiguous_ = IsContiguous(last_);
     } else {
       last_.in_stride = last_.out_stride = lanes_;
     }
@@ -374,12 +378,19 @@ class DirectWindowStep final : public Step {
   WindowAxis last_;
   int64_t lanes_ = 1, rows_ = 1, outputs_ = 0, positions_ = 1;
   int64_t lanes_a_block_ = 1, columns_a_block_ = 1;
-  // True if an output and the next one have elements next to each other at every position.
-  bool contiguous_ = false;
+  bool contiguous_ = false;    // As IsContiguous(last_).
   bool in_registers_ = false;  // True if outputs are computed in registers.
 };
 
 }  // namespace
+
+bool ReadsWindowInVectors(const WindowAxes& axes) {
+  int64_t lanes = 1;
+  size_t changed = axes.size();
+  while (changed > 0 && axes[changed - 1].IsTrivial()) lanes *= axes[--changed].out;
+  if (changed == 0 || WindowPositions(axes) > kRegisterPositionsMax) return false;
+  return IsContiguous(axes[changed - 1]) || lanes >= kLanesMin;
+}
 
 MaybeStep MakeDirectWindowStep(hlo::Instruction instruction, const WindowAxes& axes, ScalarReducer reducer) {
   MaybeStep step;

@@ -98,6 +98,20 @@ TEST(ReduceWindow, OutputsInRegisters) {
   Check("add", "f32", "[5,3,8]", "[5,9,8]", "size=1x7x1 pad=0_0x6_6x0_0");
   Check("add", "f32", "[5,20,3]", "[5,13,3]", "size=1x3x1 pad=0_0x-2_-1x0_0 rhs_dilate=1x2x1");
 }
+// Windows of many positions that are joined in registers: with edges, side by side, and of lanes.
+TEST(ReduceWindow, LargeWindowsInRegisters) {
+  for (const std::string type : {"f32", "f64", "s32"}) {
+    for (const std::string op : {"add", "maximum"}) {
+      Check(op, type, "[40,70]", "[34,64]", "size=7x7");
+      Check(op, type, "[40,70]", "[40,70]", "size=7x7 pad=3_3x3_3");
+      Check(op, type, "[300]", "[237]", "size=64");
+      Check(op, type, "[2,24,24,8]", "[2,3,3,8]", "size=1x8x8x1 stride=1x8x8x1");
+      Check(op, type, "[30,40]", "[20,30]", "size=11x11 pad=0_0x0_0");
+    }
+  }
+  Check("add", "bf16", "[20,40]", "[14,34]", "size=7x7", 2e-2, 1);
+}
+
 TEST(ReduceWindow, DilationNegativePaddingAndHoles) {
   Check("add", "f32", "[10,11]", "[6,5]", "size=3x3 stride=1x2 rhs_dilate=2x1");
   Check("add", "f32", "[5,6]", "[8,11]", "size=2x3 pad=0_0x1_1 lhs_dilate=2x2");
