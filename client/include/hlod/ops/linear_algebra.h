@@ -39,7 +39,7 @@ Tensor Tensordot(const Operand& x, const Operand& y, DimList x_dims, DimList y_d
 // torch.einsum: "bij,bjk->bik". Letters name dimensions, "..." means leading dimensions that broadcast. A
 // letter that occurs twice in one operand takes its diagonal. Without "->" the result has the letters that
 // occur once, in alphabetical order. Of several operands, the pair with the smallest product is multiplied
-// first.
+// first. Integers that are added but not multiplied give s64, as in Sum().
 Tensor Einsum(std::string_view equation, const std::vector<Tensor>& operands, Caller caller = Caller::Here());
 
 }  // namespace hlod

@@ -205,6 +205,13 @@ std::pair<size_t, size_t> Cheapest(const std::vector<Term>& terms, const std::ma
   return best;
 }
 
+// Integers that are added but not multiplied become s64, as by Sum().
+void WidenForSum(Lowering& l, Term& term, const Labels& output) {
+  const PrimitiveType type = l.type(term.op);
+  const bool is_sum = !std::ranges::all_of(term.labels, [&](int label) { return Has(output, label); });
+  if (is_sum && !hlo::IsFloat(type) && !hlo::IsComplex(type)) term.op = l.Convert(term.op, hlo::kS64);
+}
+
 Op EinsumOps(Lowering& l, Operands operands, std::string_view text) {
   const Equation equation = Parse(text, l, operands);
   std::map<int, int64_t> sizes;
@@ -248,6 +255,7 @@ Op EinsumOps(Lowering& l, Operands operands, std::string_view text) {
     terms[std::min(i, j)] = std::move(product);
     terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(std::max(i, j)));
   }
+  if (operands.size() == 1) WidenForSum(l, terms[0], equation.output);
   Term result = Summed(l, terms[0], [&](int label) { return Has(equation.output, label); });
   Dims order, dims, mapping;
   for (const int label : equation.output) {

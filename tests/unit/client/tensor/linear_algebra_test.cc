@@ -149,6 +149,15 @@ TEST_F(LinearAlgebra, PowersOfIntegersDoNotWrapAround) {
   EXPECT_THAT(x.Grad().ToVector<float>(), ElementsAre(1, 1));
 }
 
+// By hand; in the type of the elements, 400 would be 144. What is not added keeps its type.
+TEST_F(LinearAlgebra, EinsumAddsIntegersAsS64) {
+  const Tensor x = FromValues<uint8_t>({200, 200, 1, 2}, Dims{2, 2});
+  EXPECT_THAT(Einsum("ij->i", {x}).ToVector<int64_t>(), ElementsAre(400, 3));
+  EXPECT_EQ(Einsum("ii->", {x}).Item<int64_t>(), 202);
+  EXPECT_EQ(Einsum("ij->", {x > 1}).Item<int64_t>(), 3);
+  EXPECT_THAT(Einsum("ij->ji", {x}).ToVector<uint8_t>(), ElementsAre(200, 1, 200, 2));
+}
+
 TEST_F(LinearAlgebra, ABatchIsOneRoutine) {
   const Tensor x = FromValues<double>({2, 1, 1, 2, /**/ 5, 0, 0, 3}, Dims{2, 2, 2}, device());
   const Tensor values = Vmap([](const Tensor& one) { return linalg::Eigvalsh(one); })(x);
