@@ -113,7 +113,11 @@ absl::StatusOr<std::map<size_t, std::string>> AssignFiles(const std::vector<std:
     }
     next = index + 1;
     if (for_one && numbers[0] != participant) continue;
-    (for_one ? own : files)[index] = numbered ? sides[1] : argument;
+    const auto [found, is_new] = (for_one ? own : files).emplace(index, numbered ? sides[1] : argument);
+    if (!is_new) {
+      return UsageError(absl::StrFormat("--arg %s is for parameter %d, which has %s already.", argument,
+                                        index, found->second));
+    }
   }
   for (auto& [index, file] : own) files[index] = std::move(file);
   return files;

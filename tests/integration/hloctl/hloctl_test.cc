@@ -477,6 +477,10 @@ TEST_F(Hloctl, TokensAreGivenAndTakenWithoutFiles) {
 
 TEST_F(Hloctl, AParameterHasOneSource) {
   EXPECT_EQ(Run("run " + File("add.hlo") + " --arg 0=x.npy --placeholder 0").code, 2);
+  const Output twice = Run("run " + File("add.hlo") + " --arg 0=x.npy --arg 0=y.npy");
+  EXPECT_EQ(twice.code, 2);
+  EXPECT_NE(twice.text.find("--arg 0=y.npy is for parameter 0, which has x.npy already."), std::string::npos)
+      << twice.text;
   std::ofstream(folder_ / "bad.hlo") << "HloModule bad\nENTRY main {\n  x = ?\n}\n";
   const Output output = Run("run " + File("bad.hlo"));
   EXPECT_NE(output.text.find("bad.hlo:3:"), std::string::npos) << output.text;
