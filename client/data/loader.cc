@@ -66,7 +66,11 @@ class DataLoader::Epoch {
     if (!thread_.joinable()) return Make(next);
     const absl::MutexLock lock(&mu_);
     mu_.Await(absl::Condition(
-        +[](Epoch* epoch) { return !epoch->waiting_.empty() || epoch->failure_ != nullptr; }, this));
+        +[](Epoch* epoch) {
+          epoch->mu_.AssertHeld();
+          return !epoch->waiting_.empty() || epoch->failure_ != nullptr;
+        },
+        this));
     if (waiting_.empty()) {
       taken_ = batches_;  // The thread has ended.
       std::rethrow_exception(failure_);

@@ -203,11 +203,11 @@ absl::Status Client::CheckOwn(const Device& device) const {
 }
 
 std::optional<hlod::Client> Client::Latest() {
-  absl::MutexLock lock(&Clients::Get().mu);
-  const auto& list = Clients::Get().list;
-  const auto latest =
-      std::find_if(list.rbegin(), list.rend(), [](const auto& each) { return !each->retired_; });
-  if (latest == list.rend()) return std::nullopt;
+  Clients& clients = Clients::Get();
+  absl::MutexLock lock(&clients.mu);
+  const auto latest = std::find_if(clients.list.rbegin(), clients.list.rend(),
+                                   [](const auto& each) { return !each->retired_; });
+  if (latest == clients.list.rend()) return std::nullopt;
   return (*latest)->runtime();
 }
 

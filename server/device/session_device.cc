@@ -145,6 +145,9 @@ void SessionDevice::Cancel(uint64_t command) {
       downloads_.erase(found);
     }
     CancelCopy(command, cancelled, lock);
+    uploads_.AssertHeld();
+    executions_.AssertHeld();
+    host_values_.AssertHeld();
     uploads_.Cancel(command, cancelled, lock);
     executions_.Cancel(command, cancelled, lock);
     host_values_.Cancel(command, cancelled, lock);
@@ -184,6 +187,9 @@ bool SessionDevice::CloseCommands(WaitingCompiles& compiles) {
     entry.buffer->donor = nullptr;
   }
   lock.Discard(std::move(live));
+  uploads_.AssertHeld();
+  executions_.AssertHeld();
+  host_values_.AssertHeld();
   executions_.Close(lock);
   host_values_.Close(lock);
   for (auto& [id, download] : downloads_) {
@@ -230,6 +236,7 @@ std::vector<SessionDevice::Counts> SessionDevice::device_counts() const {
     device.placeholders += entry.buffer->state == BufferState::kPlaceholder;
     device.buffers += entry.buffer->holds_memory();
   }
+  executions_.AssertHeld();
   executions_.ForEachWaiting([&counts](uint32_t device) { ++counts[device].waiting_executes; });
   return counts;
 }

@@ -40,6 +40,7 @@ absl::Status Connections::Refuse(const std::string& owner, const std::string& wh
 
 absl::Status Connections::MakeRoom(const Opened& opened) {
   const auto full = [&] {
+    mu_.AssertHeld();
     return static_cast<int64_t>(connections_.size()) >=
            options_.most - (opened.administrator ? 0 : options_.for_administrators);
   };
@@ -50,7 +51,10 @@ absl::Status Connections::MakeRoom(const Opened& opened) {
 }
 
 absl::Status Connections::MakeRoomOfOwner(const Opened& opened) {
-  const auto full = [&] { return owners_[opened.owner].count >= options_.per_owner_max; };
+  const auto full = [&] {
+    mu_.AssertHeld();
+    return owners_[opened.owner].count >= options_.per_owner_max;
+  };
   if (full()) DropClosed();
   if (!full() || CloseOldestNewcomer(opened.owner)) return absl::OkStatus();
   return Refuse(opened.owner,
@@ -108,6 +112,7 @@ bool Connections::CloseOldestStranger() {
   int64_t most = 1;
   for (const auto& [name, owner] : owners_) most = std::max(most, owner.strangers);
   return Close(std::ranges::find_if(connections_, [&](const auto& entry) {
+    mu_.AssertHeld();
     return entry.second.standing == Standing::kStranger &&
            owners_[entry.second.opened.owner].strangers == most;
   }));

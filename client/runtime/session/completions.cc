@@ -100,6 +100,7 @@ bool Completions::Pause(State& state) {
   CallDone(state, absl::OkStatus());
   absl::MutexLock lock(&state.mu);
   return std::any_of(state.waiting.begin(), state.waiting.end(), [&](const Waiting& each) {
+    state.mu.AssertHeld();
     return each.urgency == Urgency::kAwaited || each.round + 1 < state.round;
   });
 }

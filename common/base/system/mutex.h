@@ -8,12 +8,22 @@
 
 #include "absl/base/thread_annotations.h"
 
+// Marks a function after whose call clang takes `mutex` for held.
+#ifdef __clang__
+#define HLOD_ASSERTS_HELD(mutex) __attribute__((assert_exclusive_lock(mutex)))
+#else
+#define HLOD_ASSERTS_HELD(mutex)
+#endif
+
 namespace hlod {
 
 class ABSL_LOCKABLE Mutex {
  public:
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
   void Unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
+  // Tells clang that the caller holds the mutex, where it cannot see that: in a lambda, or under another
+  // name.
+  void AssertHeld() const ABSL_ASSERT_EXCLUSIVE_LOCK() {}
 
  private:
   friend class CondVar;

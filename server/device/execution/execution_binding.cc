@@ -297,6 +297,7 @@ void Binding::DefineResults() {
 absl::Status Bind(Execution& execution, std::vector<bool> fills, SessionState& state,
                   ByteBudget& waiting_arguments) {
   Binding binding{state, waiting_arguments, execution, std::move(fills)};
+  binding.state.mu.AssertHeld();
   binding.CheckParticipants();
   binding.Reserve();
   binding.FindFilled();

@@ -127,6 +127,7 @@ absl::Status Executions::Gather(Participants& participants, size_t position) {
   run->CollectArguments();
   if (!execution.abstract) {
     MutexLock lock(&state_.mu);
+    run->state.mu.AssertHeld();
     run->ChooseAliases();
   }
   absl::Status allocated = run->Allocate();
@@ -156,7 +157,10 @@ void Executions::StartParticipants(Participants& participants) {
   {
     DeferringLock lock(&state_.mu, &state_.failed);
     Consume(*participants.execution, state_, lock);
-    for (std::optional<PlanRun>& run : participants.runs) run->TakeOver();
+    for (std::optional<PlanRun>& run : participants.runs) {
+      run->state.mu.AssertHeld();
+      run->TakeOver();
+    }
   }
   for (std::optional<PlanRun>& run : participants.runs) run->CopyShared();
   if (participants.launched()) {
@@ -232,6 +236,7 @@ void Executions::GiveResults(Participants& participants, bool succeeded) {
     DropDonated(execution);
     MutexLock lock(&state_.mu);
     for (std::optional<PlanRun>& run : participants.runs) {
+      run->state.mu.AssertHeld();
       if (succeeded) run->Publish();
     }
   }

@@ -169,6 +169,7 @@ absl::Status Executions::RunReal(Execution& execution, bool& started) {
   run.CollectArguments();
   {
     MutexLock lock(&state_.mu);
+    run.state.mu.AssertHeld();
     run.ChooseAliases();
   }
   RETURN_IF_ERROR(run.Allocate());
@@ -176,6 +177,7 @@ absl::Status Executions::RunReal(Execution& execution, bool& started) {
   {
     DeferringLock lock(&state_.mu, &state_.failed);
     Consume(execution, state_, lock);
+    run.state.mu.AssertHeld();
     run.TakeOver();
   }
   run.CopyShared();
@@ -192,6 +194,7 @@ absl::Status Executions::RunReal(Execution& execution, bool& started) {
   DropDonated(execution);
   RETURN_IF_ERROR(status);
   MutexLock lock(&state_.mu);
+  run.state.mu.AssertHeld();
   run.Publish();
   return absl::OkStatus();
 }
@@ -225,7 +228,8 @@ void Executions::PrepareAbstract(const std::shared_ptr<Execution>& execution) {
   const absl::Time start = absl::Now();
   absl::Status status;
   try {
-    const absl::StatusOr<std::vector<bool>> known = executable.ComputableResults(AbsentLeaves(*execution, executable.plan()));
+    const absl::StatusOr<std::vector<bool>> known =
+        executable.ComputableResults(AbsentLeaves(*execution, executable.plan()));
     std::vector<bool> computable = known.ok() ? *known : std::vector<bool>();
     computable.resize(executable.plan().results().size(), false);
     for (const uint32_t i : execution->request.absent) computable[i % computable.size()] = false;

@@ -186,6 +186,7 @@ void SessionChannels::EndExecution(uint64_t execution) {
     MutexLock lock(&mu_);
     open_.erase(execution);
     std::erase_if(queues_, [&](auto& entry) {
+      mu_.AssertHeld();
       auto& [place, queue] = entry;
       const bool is_taken_later =
           place.channel.kind == hlo::Channel::Kind::kToHost && queue.receivers.empty();

@@ -83,7 +83,10 @@ void SessionLedger::RecordPrefetch(uint64_t command, const RowKey& key, int64_t 
   const Amount amount{bytes, 1};
   MutexLock lock(&mu_);
   prefetches_.push_back({command, key, bytes});
-  absl::Cleanup take_back = [this] { prefetches_.pop_back(); };
+  absl::Cleanup take_back = [this] {
+    mu_.AssertHeld();
+    prefetches_.pop_back();
+  };
   prefetches_.back().row = AddToRow(key, amount);
   std::move(take_back).Cancel();
   directions_[static_cast<int>(DirectionOf(key.cause))] += amount;
@@ -143,7 +146,10 @@ void SessionLedger::RecordRun(RunKey key, const Digest& digest, const std::strin
   } else if (!full) {
     key.program = static_cast<uint32_t>(programs_.size());
     programs_.emplace_back(digest, program);
-    absl::Cleanup take_back = [this] { programs_.pop_back(); };
+    absl::Cleanup take_back = [this] {
+      mu_.AssertHeld();
+      programs_.pop_back();
+    };
     program_numbers_.emplace(digest, key.program);
     std::move(take_back).Cancel();
     held_.Grow(kTableFactor *
@@ -196,7 +202,7 @@ void SessionLedger::FillRuns(Account& account) const {
                 account.samples.end());
 }
 
-void SessionLedger::Count(int64_t Counters::*counter, int64_t amount) {
+void SessionLedger::Count(int64_t Counters::* counter, int64_t amount) {
   MutexLock lock(&mu_);
   counters_.*counter += amount;
 }

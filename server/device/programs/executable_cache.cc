@@ -172,6 +172,7 @@ void ExecutableCache::CompileHashed(const Digest& digest, const std::string& pro
     if (known == nullptr) {
       // Without memory for the request, a new slot must not stay: nobody would compile its program.
       absl::Cleanup take_back = [&] {
+        mu_.AssertHeld();
         if (is_new) slots_.erase(digest);
       };
       slot->second.waiting.push_back(request);

@@ -48,6 +48,7 @@ absl::Status Health::Watch(const std::shared_ptr<Call>& call, const std::string&
   {
     MutexLock lock(&mu_);
     const auto count = [this](auto counts) {
+      mu_.AssertHeld();
       return std::count_if(watches_.begin(), watches_.end(), counts);
     };
     const int64_t most = stranger ? kStrangersMax : kWatchesMax;
