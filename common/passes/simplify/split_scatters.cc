@@ -24,6 +24,9 @@ namespace {
 
 // The limit on the bytes of a window: longer ones are combined well by the scatter's step.
 constexpr int64_t kWindowBytesMax = 512;
+// The limits on the instructions of a combiner, which are copied for each scatter; on the scatters of a
+// computation; and on its instructions.
+constexpr int64_t kCombinerMax = 16, kScattersMax = 48, kComputationMax = 500;
 
 // Returns the window in the operand's dimensions.
 Dims WindowOf(Instruction scatter) {
@@ -164,17 +167,29 @@ bool CanBeSplit(Instruction scatter, const Computation& combiner) {
   if (elements > kWindowBytesMax || elements * ByteWidth(shape.type) > kWindowBytesMax) return false;
   const bool assigns = combiner.root().opcode() == kParameter;
   return IsContiguous(window, shape.dims) && !assigns && combiner.root().shape().IsScalar() &&
-         IsElementwiseFunction(combiner);
+         static_cast<int64_t>(combiner.size()) <= kCombinerMax && IsElementwiseFunction(combiner);
+}
+
+// Counts the scatters of a computation; -1 if it is so large that its loop may not become machine code as a
+// whole, in which the pieces of a scatter would each be called.
+int64_t ScattersIn(const Computation& computation) {
+  if (static_cast<int64_t>(computation.size()) > kComputationMax) return -1;
+  int64_t scatters = 0;
+  for (NodeId id = 0; id < computation.size(); ++id) scatters += computation[id].opcode() == kScatter;
+  return scatters <= kScattersMax ? scatters : -1;
 }
 
 }  // namespace
 
 std::unique_ptr<Module> SplitScatters(const Module& module, PassWatch* watch) {
   const std::vector<bool> inside = ComputationsInLoops(module);
+  std::vector<bool> splits(module.computation_count(), false);
+  for (ComputationId c = 0; c < module.computation_count(); ++c)
+    splits[c] = inside[c] && ScattersIn(module.computation(c)) > 0;
   ComputationId computation = 0;
   return Rewritten(module, watch, [&](ComputationCopy& copy, Instruction instruction) {
     while (&module.computation(computation) != &instruction.computation()) ++computation;
-    if (instruction.opcode() != kScatter || !inside[computation]) return copy.Clone(instruction);
+    if (instruction.opcode() != kScatter || !splits[computation]) return copy.Clone(instruction);
     if (!CanBeSplit(instruction, module.computation(instruction.called()[0]))) return copy.Clone(instruction);
     return Splitting(copy, instruction).Make();
   });

@@ -82,5 +82,34 @@ TEST(SplitScatters, OthersStay) {
     EXPECT_NE(Nameless(*SplitAndClean(*Parsed(text))).find("scatter("), std::string::npos) << text;
 }
 
+// Returns a loop with `count` scatters, one after the other.
+std::string LoopOfScatters(int count, const std::string& combiner) {
+  std::string body = " u = f32[] constant(3)\n x0 = f32[5,4] copy(x)\n";
+  for (int i = 0; i < count; ++i) {
+    const std::string last = i + 1 == count ? "r" : "x" + std::to_string(i + 1);
+    body += " " + last + " = f32[5,4] scatter(x" + std::to_string(i) +
+            ", n, u), update_window_dims={}, inserted_window_dims={0,1}, scatter_dims_to_operand_dims={0,1}, "
+            "index_vector_dim=0, to_apply=" +
+            combiner + "\n";
+  }
+  return Loop("f32[5,4]", "s32[2]", body);
+}
+
+// A loop with more of them is not machine code as a whole: each piece of a scatter would be a call.
+TEST(SplitScatters, ManyStay) {
+  const auto scatters = [](const std::string& text) {
+    const std::string split = Nameless(*SplitAndClean(*Parsed(text)));
+    int count = 0;
+    for (size_t at = 0; (at = split.find("scatter(", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  EXPECT_EQ(scatters(LoopOfScatters(48, "f")), 0);
+  EXPECT_EQ(scatters(LoopOfScatters(49, "f")), 49);
+  std::string combiner = "long {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n c0 = f32[] add(a, b)\n";
+  for (int i = 0; i < 20; ++i)
+    combiner += " c" + std::to_string(i + 1) + " = f32[] multiply(c" + std::to_string(i) + ", b)\n";
+  EXPECT_EQ(scatters(combiner + " ROOT c = f32[] negate(c20)\n}\n" + LoopOfScatters(1, "long")), 1);
+}
+
 }  // namespace
 }  // namespace hlod::passes
