@@ -1,6 +1,8 @@
 // The axes of windows, and the choice of a step for a reduce-window.
 #include "server/engine/reduce/window.h"
 
+#include <algorithm>
+
 #include "server/engine/reduce/reduce_steps.h"
 
 namespace hlod::engine {
@@ -11,13 +13,21 @@ namespace {
 constexpr int64_t kSmallWindow = 32, kSmallRunningWindow = 4;
 // The same for windows whose outputs are computed in registers: reading and adding a vector takes little
 // beside the passes of other methods, which take some positions' time for each element of the operand.
-constexpr int64_t kVectorWindow = 128, kPositionsPerElement = 64;
+constexpr int64_t kVectorWindow = 128, kPositionsPerElement = 49;
+// The rows, in widths of the window, from which on few columns are at their edges, which are computed one by
+// one.
+constexpr int64_t kWidthsARow = 4;
 
 // Returns true if reading each position is as fast as any other method.
 bool IsSmallWindow(const WindowAxes& axes, hlo::Instruction instruction) {
   const int64_t positions = WindowPositions(axes);
   if (positions <= kSmallWindow) return true;
   if (positions > kVectorWindow || !ReadsWindowInVectors(axes)) return false;
+  constexpr int kWidthMin = 4;  // Narrower numbers are converted at each position.
+  if (hlo::ByteWidth(instruction.shape().type) < kWidthMin) return false;
+  const auto last =
+      std::find_if_not(axes.rbegin(), axes.rend(), [](const WindowAxis& a) { return a.IsTrivial(); });
+  if (last->window.size * kWidthsARow > last->in) return false;
   const int64_t read = Elements(instruction.operand(0).shape()), made = Elements(instruction.shape());
   return made <= INT64_MAX / kVectorWindow && made * positions / kPositionsPerElement <= read;
 }
