@@ -63,8 +63,9 @@ absl::Status ForbidSystemCalls() {
   };
   const std::unique_ptr<void, Release> filter(seccomp_init(SCMP_ACT_ALLOW));
   if (filter == nullptr) return Failed(-ENOMEM);
-  // Without this, older kernels take from a filtered process a speculation of the processor that costs all
-  // its code time, against attacks from within one process, where there are no borders here.
+  // Without this, older kernels switch off a speculation of the processor for a filtered process, which
+  // slows down all of its code. They do so against attacks from within a process, where the daemon has no
+  // borders.
   if (const int result = seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_SSB, 1); result < 0)
     return Failed(result);
   for (const int call : kForbidden) {

@@ -170,13 +170,13 @@ bool CanBeSplit(Instruction scatter, const Computation& combiner) {
          static_cast<int64_t>(combiner.size()) <= kCombinerMax && IsElementwiseFunction(combiner);
 }
 
-// Counts the scatters of a computation; -1 if it is so large that its loop may not become machine code as a
-// whole, in which the pieces of a scatter would each be called.
-int64_t ScattersIn(const Computation& computation) {
-  if (static_cast<int64_t>(computation.size()) > kComputationMax) return -1;
+// Returns true if a computation has scatters, few enough and among few enough instructions that its loop
+// becomes machine code as a whole. In another, the pieces of a scatter would each be called.
+bool HasFewScatters(const Computation& computation) {
+  if (static_cast<int64_t>(computation.size()) > kComputationMax) return false;
   int64_t scatters = 0;
   for (NodeId id = 0; id < computation.size(); ++id) scatters += computation[id].opcode() == kScatter;
-  return scatters <= kScattersMax ? scatters : -1;
+  return scatters > 0 && scatters <= kScattersMax;
 }
 
 }  // namespace
@@ -185,7 +185,7 @@ std::unique_ptr<Module> SplitScatters(const Module& module, PassWatch* watch) {
   const std::vector<bool> inside = ComputationsInLoops(module);
   std::vector<bool> splits(module.computation_count(), false);
   for (ComputationId c = 0; c < module.computation_count(); ++c)
-    splits[c] = inside[c] && ScattersIn(module.computation(c)) > 0;
+    splits[c] = inside[c] && HasFewScatters(module.computation(c));
   ComputationId computation = 0;
   return Rewritten(module, watch, [&](ComputationCopy& copy, Instruction instruction) {
     while (&module.computation(computation) != &instruction.computation()) ++computation;
